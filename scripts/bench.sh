@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|console|queries|pareto|check-adult|anonypy|beside]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|console|queries|pareto|check-adult|gate|anonypy|beside|python]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -82,6 +82,10 @@ if [ "$what" = check-adult ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/check_adult.py target/release/hedgerow
 fi
+if [ "$what" = all ] || [ "$what" = gate ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_gate.py target/release/hedgerow
+fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow
     "$(scripts/python-env.sh)" scripts/bench_verify.py target/release/hedgerow
@@ -89,4 +93,10 @@ fi
 if [ "$what" = all ] || [ "$what" = anonypy ]; then
     cargo build --quiet --release --bin hedgerow
     "$(scripts/python-env.sh)" scripts/bench_anonypy.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = python ]; then
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    python=$(scripts/python-wheel.sh release "$folder")
+    python3 scripts/bench_python.py "$folder"/wheels/*.whl "$python" "$(scripts/python-env.sh)"
 fi

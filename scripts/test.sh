@@ -67,6 +67,14 @@ echo "== SQL, a workspace of its own (Rust $(sed -n 's/^rust-version = "\(.*\)"$
         cargo test --quiet --locked
 )
 cargo build --quiet --bin hedgerow
+echo "== the console in a browser"
+browser=0
+scripts/test-browser.sh target/debug/hedgerow || browser=$?
+case $browser in
+0) ;;
+3) skip "Chromium or Node.js" "the console in a browser" "apt-get install chromium nodejs npm has them" ;;
+*) exit "$browser" ;;
+esac
 echo "== a served release asked by psql, psycopg, pandas, R and JDBC"
 scripts/clients/run.sh target/debug/hedgerow "${HEDGEROW_SQL_TARGET:-crates/sql/target}/debug/hedgerow-sql"
 echo "== the Python package: wheel, tests with pandas, polars and pyarrow, measures against pyCANON"

@@ -10,6 +10,7 @@ Nothing else needs to be installed.
 """
 
 from ._errors import DataError, HedgerowError, ReleaseError, SqlError, StudyError, TamperedError
+from ._found import Comparison, Gated, Report, Summary, Verdict
 from ._measures import (
     Measures,
     alpha_k_anonymity,
@@ -24,23 +25,8 @@ from ._measures import (
     t_closeness,
 )
 from ._native import __version__
-from ._release import (
-    Comparison,
-    Gated,
-    Release,
-    Report,
-    Simulation,
-    Summary,
-    Table,
-    Verdict,
-    anonymize,
-    attack,
-    compare,
-    query,
-    report,
-    simulate,
-    verify,
-)
+from ._release import Release, Table, attack, query, report, verify
+from ._runs import Simulation, anonymize, compare, simulate
 from ._show import HedgerowWarning
 from ._study import Study, draft
 

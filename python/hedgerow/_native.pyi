@@ -1,18 +1,27 @@
 """The library behind the package: plain things in, plain things out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias, final
 
+__all__ = [
+    "Release", "Rows", "Study", "__version__", "anonymize", "compare", "draft", "gate", "release_table", "report", "rows",
+    "simulate", "verify",
+]
 __version__: str
-_Show = Callable[[str, str, int | None], object] | None
-_Came = tuple[bool, str, str, "Release"]
+_Show: TypeAlias = Callable[[str, str, int | None], object] | None
+_Came: TypeAlias = tuple[bool, str, str, "Release"]
+_Table: TypeAlias = str | PathLike[str] | "Rows"
 
+@final
 class Rows:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def columns(self) -> list[str]: ...
+    def found(self) -> list[str]: ...
+    def head(self, rows: int) -> list[list[str]]: ...
     def __len__(self) -> int: ...
 
+@final
 class Study:
     @staticmethod
     def open(path: str | PathLike[str]) -> Study: ...
@@ -27,8 +36,9 @@ class Study:
     def keys(self, section: str, column: str | None) -> list[str]: ...
     def set(self, section: str, column: str | None, key: str, value: Any) -> None: ...
     def save(self, folder: str | PathLike[str]) -> PathLike[str]: ...
-    def check(self, tables: list[Any], provider_column: str | None) -> str: ...
+    def check(self, tables: Sequence[_Table], provider_column: str | None) -> str: ...
 
+@final
 class Release:
     @staticmethod
     def open(path: str | PathLike[str], study: Study | None) -> Release: ...
@@ -37,29 +47,30 @@ class Release:
     def manifest(self) -> str: ...
     def table(self) -> Rows: ...
 
+def rows(data: object, columns: list[str] | None, name: str) -> Rows: ...
 def draft(
-    data: Any, k: int | None, quasi: list[str], sensitive: list[str], provider_column: str | None,
+    data: _Table, k: int | None, quasi: list[str], sensitive: list[str], provider_column: str | None,
     hierarchies: str | PathLike[str] | None, show: _Show,
 ) -> tuple[Study, str, str]: ...
 def verify(
-    data: Any, study: Study | None, quasi: list[str], sensitive: list[str], require: str | None,
-    provider_column: str | None, ignore: list[str], original: str | PathLike[str] | None, show: _Show,
+    data: _Table | Release, study: Study | None, quasi: list[str], sensitive: list[str], require: str | None,
+    provider_column: str | None, ignore: list[str], original: _Table | None, passes_over: bool, show: _Show,
 ) -> tuple[bool, str, str]: ...
 def anonymize(
-    data: Any, study: Study, seed: int, out: str | PathLike[str] | None, force: bool, provider_column: str | None,
+    data: _Table, study: Study, seed: int, out: str | PathLike[str] | None, force: bool, provider_column: str | None,
     time: float | None, show: _Show,
 ) -> _Came: ...
 def simulate(
-    tables: list[Any], study: Study, sites: int | None, split: str, by: list[str], provider_column: str | None,
+    tables: Sequence[_Table], study: Study, sites: int | None, split: str, by: list[str], provider_column: str | None,
     columns: list[list[str]] | None, independent: bool, seed: int, out: str | PathLike[str] | None, force: bool,
     show: _Show,
 ) -> tuple[_Came, str]: ...
 def compare(
-    data: Any, study: Study, time: float | None, seed: int, provider_column: str | None, show: _Show,
+    data: _Table, study: Study, time: float | None, seed: int, provider_column: str | None, show: _Show,
 ) -> tuple[bool, str, str]: ...
-def report(release: Release, original: str | PathLike[str] | None, show: _Show) -> tuple[bool, str, str, str]: ...
+def report(release: Release, original: _Table | None, show: _Show) -> tuple[bool, str, str, str]: ...
 def gate(
-    release: Release, own: list[Any], holdout: Any | None, earlier: list[str], provider_column: str | None,
+    release: Release, own: Sequence[_Table], holdout: _Table | None, earlier: list[str], provider_column: str | None,
     skip: list[str], limits: list[tuple[str, float]], show: _Show,
 ) -> tuple[bool, str, str]: ...
 def release_table(path: str | PathLike[str]) -> Rows: ...

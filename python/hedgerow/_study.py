@@ -2,71 +2,82 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, TypeAlias
 
 from . import _native
-from ._show import table, watcher
+from ._errors import StudyError
+from ._show import Watcher, table, watcher
+from ._tables import Path, TableLike, Taken, several, taken
+
+#: The name of a column, or the names of several.
+Names: TypeAlias = str | int | Iterable[object]
 
 
-class Section(MutableMapping):
+class Section(MutableMapping[str, Any]):
     """A section of a study, such as ``[require]`` or one ``[[attribute]]``: keys are read and set as items or as
     attributes; a comment behind a value stays."""
 
     __slots__ = ("_study", "_section", "_column")
 
-    def __init__(self, study, section, column=None):
+    _study: _native.Study
+    _section: str
+    _column: str | None
+
+    def __init__(self, study: _native.Study, section: str, column: str | None = None) -> None:
         object.__setattr__(self, "_study", study)
         object.__setattr__(self, "_section", section)
         object.__setattr__(self, "_column", column)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         value = self._study.get(self._section, self._column, key)
         if value is None:
             raise KeyError(key)
         return value
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: str, value: Any) -> None:
         self._study.set(self._section, self._column, key, value)
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: str) -> None:
         self[key]
         self._study.set(self._section, self._column, key, None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._study.keys(self._section, self._column))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._study.keys(self._section, self._column))
 
-    def __getattr__(self, key):
+    def __getattr__(self, key: str) -> Any:
         if key.startswith("__"):
             raise AttributeError(key)
         return self.get(key)
 
-    def __setattr__(self, key, value):
+    def __setattr__(self, key: str, value: Any) -> None:
         self[key] = value
 
-    def __delattr__(self, key):
+    def __delattr__(self, key: str) -> None:
         del self[key]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(dict(self))
 
 
-class Columns(MutableMapping):
+class Columns(MutableMapping[str, Section]):
     """The columns of a study, by name."""
 
-    def __init__(self, study):
+    __slots__ = ("_study",)
+
+    def __init__(self, study: _native.Study) -> None:
         self._study = study
 
-    def __getitem__(self, name) -> Section:
+    def __getitem__(self, name: str) -> Section:
         if name not in self._study.columns():
             raise KeyError(name)
         return Section(self._study, "attribute", name)
 
-    def __setitem__(self, name, keys):
+    def __setitem__(self, name: str, keys: Mapping[str, Any]) -> None:
         column = self[name]
         for key in list(column):
             if key != "name" and key not in keys:
@@ -75,16 +86,16 @@ class Columns(MutableMapping):
             if key != "name":
                 column[key] = value
 
-    def __delitem__(self, name):
+    def __delitem__(self, name: str) -> None:
         raise TypeError('a column is not taken out of a study: give it the role "identifier", and no release has it')
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._study.columns())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._study.columns())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr({name: dict(self[name]) for name in self})
 
 
@@ -103,26 +114,27 @@ class Study:
 
     __slots__ = ("_native", "columns", "drafted")
 
-    def __init__(self, native, drafted=None):
+    def __init__(self, native: _native.Study, drafted: dict[str, Any] | None = None) -> None:
         self._native = native
-        self.columns = Columns(native)
+        #: The columns by their names.
+        self.columns: Columns = Columns(native)
         #: What a draft guessed (``columns``, ``doubts``, ``todo``), if the study is one.
-        self.drafted = drafted
+        self.drafted: dict[str, Any] | None = drafted
 
     @classmethod
-    def open(cls, path: str | os.PathLike) -> Study:
+    def open(cls, path: Path) -> Study:
         """Reads ``study.toml`` and the taxonomies that it names."""
         return cls(_native.Study.open(os.fspath(path)))
 
     @classmethod
-    def parse(cls, text: str, folder: str | os.PathLike = ".") -> Study:
+    def parse(cls, text: str, folder: Path = ".") -> Study:
         """Reads the text of a study; the files that it names lie in ``folder``."""
         return cls(_native.Study.parse(text, os.fspath(folder)))
 
     @property
     def name(self) -> str:
         """The study's name."""
-        return self._native.get("study", None, "name")
+        return str(self._native.get("study", None, "name"))
 
     @property
     def text(self) -> str:
@@ -135,7 +147,7 @@ class Study:
         return Section(self._native, "require")
 
     @require.setter
-    def require(self, demands: dict) -> None:
+    def require(self, demands: Mapping[str, Any]) -> None:
         section = Section(self._native, "require")
         for key in list(section):
             del section[key]
@@ -155,32 +167,38 @@ class Study:
         """Another study that says the same."""
         return Study(self._native.copy(), self.drafted)
 
-    def save(self, folder: str | os.PathLike) -> str:
+    def __copy__(self) -> Study:
+        return self.copy()
+
+    def __deepcopy__(self, _: object) -> Study:
+        return self.copy()
+
+    def save(self, folder: Path) -> str:
         """Writes ``study.toml`` and its taxonomies into a folder, and gives the path. Files that are there are
         kept: that is an error."""
         return os.fspath(self._native.save(os.fspath(folder)))
 
-    def check(self, *tables, provider_column: str | None = None) -> str:
+    def check(self, *tables: TableLike, provider_column: str | None = None) -> str:
         """Sees that the study is sound and that tables fit it; an error lists all that is wrong."""
-        return self._native.check(list(tables), provider_column)
+        return self._native.check(several(list(tables), "table"), provider_column)
 
     def show(self) -> str:
         """What the study demands, publishes and discloses, in plain words."""
         return self._native.shown()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hedgerow.Study {self.name!r}: {len(self.columns)} columns, {dict(self.require)}>"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = [(name, column.get("role", ""), _values(column)) for name, column in self.columns.items()]
         demands = [(key, value) for key, value in self.require.items()]
         return table(rows, ("column", "role", "values")) + table(demands, ("requires", ""))
 
 
-def _values(column):
+def _values(column: Mapping[str, Any]) -> str:
     if "taxonomy" in column:
         return f"taxonomy {column['taxonomy']}"
     if "range" in column:
@@ -188,28 +206,50 @@ def _values(column):
         return f"{column.get('type', '')} {least} to {greatest}"
     if "values" in column:
         return f"{len(column['values'])} values"
-    return column.get("type", "")
+    return str(column.get("type", ""))
 
 
-def names(columns: str | Iterable[str] | None) -> list[str]:
+def names(columns: Names | None) -> list[str]:
     """Names of columns; one name may stand alone."""
     if columns is None:
         return []
-    return [columns] if isinstance(columns, str) else [str(name) for name in columns]
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        return [str(columns)]
+    return [str(name) for name in columns]
+
+
+def whole(name: str, number: int, least: int) -> int:
+    """A whole number that is not too small, or too large for the library."""
+    try:
+        found = number.__index__()
+    except AttributeError:
+        raise StudyError(f"{name}: {number!r} is no whole number\nhint: give a number from {least}") from None
+    if not least <= found < 2**63:
+        raise StudyError(f"{name}: {found} is out of range\nhint: give a number from {least}")
+    return found
+
+
+def native_study(study: Study | None) -> Any:
+    """The library's study of a study."""
+    if study is None or isinstance(study, Study):
+        return None if study is None else study._native
+    raise StudyError(
+        f"a {type(study).__name__} is no study\nhint: hr.Study.open(path) reads one, and hr.draft(table) makes one"
+    )
 
 
 def draft(
-    data,
+    data: TableLike | Taken,
     *,
     k: int | None = None,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
+    quasi: Names | None = None,
+    sensitive: Names | None = None,
     provider_column: str | None = None,
-    hierarchies: str | os.PathLike | None = None,
-    progress=True,
+    hierarchies: Path | None = None,
+    progress: bool | Watcher | None = True,
 ) -> Study:
     """Drafts a study of a table: which values its columns have, which role they seem to play. Where columns are
-    named as ``quasi`` or ``sensitive``, a release has no others.
+    named as ``quasi`` or ``sensitive``, a release has no others. ``hierarchies`` is a folder of files in ARX's form.
 
     ``data`` is a path, or anything that speaks Arrow, such as a DataFrame of pandas or polars.
 
@@ -217,8 +257,16 @@ def draft(
     >>> study.columns["disease"].role
     'sensitive'
     """
+    import json
+
     folder = None if hierarchies is None else os.fspath(hierarchies)
+    roles = names(quasi), names(sensitive)
+    rows = taken(data, needs=[*roles[0], *roles[1], *names(provider_column)])
     native, found, _ = _native.draft(
-        data, k, names(quasi), names(sensitive), provider_column, folder, watcher(progress)
+        rows, None if k is None else whole("k", k, 1), *roles, provider_column, folder, watcher(progress)
     )
-    return Study(native, json.loads(found))
+    study = Study(native, json.loads(found))
+    if isinstance(rows, _native.Rows):
+        # A table in memory has no name; questions in SQL call the study's table so.
+        study.settings.name = "data"
+    return study

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrow::Rows;
+    use super::arrow::{Rows, rows};
     #[pymodule_export]
     use super::look::{gate, release_table, report, verify};
     #[pymodule_export]

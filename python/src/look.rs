@@ -14,6 +14,11 @@ use crate::run::{Release, json};
 use crate::study::Study;
 use crate::work::work;
 
+/// A table that may be given.
+fn table(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<hedgerow::Table>> {
+    object.map(|object| Ok(given(object)?.table())).transpose()
+}
+
 /// What is looked at.
 enum Looked {
     Release(hedgerow::Release),
@@ -22,7 +27,7 @@ enum Looked {
 
 /// Verifies a release, the file of one, or a table: whether what is required holds, JSON, text.
 #[pyfunction]
-#[pyo3(signature = (data, study, quasi, sensitive, require, provider_column, ignore, original, show))]
+#[pyo3(signature = (data, study, quasi, sensitive, require, provider_column, ignore, original, passes_over, show))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn verify(
     py: Python<'_>,
@@ -33,7 +38,8 @@ pub(crate) fn verify(
     require: Option<String>,
     provider_column: Option<String>,
     ignore: Vec<String>,
-    original: Option<PathBuf>,
+    original: Option<&Bound<'_, PyAny>>,
+    passes_over: bool,
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, String, String)> {
     let study = study
@@ -60,7 +66,8 @@ pub(crate) fn verify(
         sensitive,
         provider_column,
         ignore,
-        original,
+        original: table(original)?,
+        passes_over,
         ..Questions::default()
     };
     work(py, show, move |observer| {
@@ -84,10 +91,11 @@ pub(crate) fn verify(
 pub(crate) fn report(
     py: Python<'_>,
     release: &Bound<'_, Release>,
-    original: Option<PathBuf>,
+    original: Option<&Bound<'_, PyAny>>,
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, String, String, String)> {
     let release = release.get().0.clone();
+    let original = table(original)?;
     work(py, show, move |observer| {
         let questions = Questions {
             original,
@@ -119,7 +127,6 @@ pub(crate) fn gate(
     limits: Vec<(String, f64)>,
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, String, String)> {
-    let table = |object: &Bound<'_, PyAny>| Ok(given(object)?.table());
     let named = |name: &String| {
         Attack::named(name).ok_or_else(|| {
             let names = Attack::ALL.map(Attack::name).join(", ");
@@ -131,8 +138,11 @@ pub(crate) fn gate(
         })
     };
     let suspicion = Suspicion {
-        own: own.iter().map(table).collect::<PyResult<_>>()?,
-        holdout: holdout.map(table).transpose()?,
+        own: own
+            .iter()
+            .map(|own| Ok(given(own)?.table()))
+            .collect::<PyResult<_>>()?,
+        holdout: table(holdout)?,
         earlier,
         provider_column,
         skip: skip.iter().map(named).collect::<PyResult<_>>()?,
@@ -172,17 +182,37 @@ pub(crate) fn release_table(py: Python<'_>, path: PathBuf) -> PyResult<Rows> {
         .map_err(|error| unreadable(error.to_string()))?;
     let batches: Result<Vec<_>, _> = batches.collect();
     Ok(Rows::new(
+        String::from("the release"),
         schema,
         batches.map_err(|error| unreadable(error.to_string()))?,
     ))
 }
 
-/// The rows of a release folder.
+/// The rows of a release.
 pub(crate) fn rows_of(py: Python<'_>, release: &hedgerow::Release) -> PyResult<Rows> {
     let path = release.path();
     let file = match path.is_dir() {
         true => path.join("release.parquet"),
         false => path.to_owned(),
     };
-    release_table(py, file)
+    let is_parquet = file.extension().is_some_and(|end| end == "parquet");
+    if is_parquet && file.exists() {
+        return release_table(py, file);
+    }
+    let (what, hint) = match (is_parquet, path.join("quasi.csv").exists()) {
+        (false, _) => (
+            "is no Parquet file",
+            "open the folder of the release, or its release.parquet",
+        ),
+        (true, true) => (
+            "is not one table",
+            "the sites hold the same people, and the release is several tables: read quasi.csv and the files beside it",
+        ),
+        (true, false) => (
+            "there is no release.parquet",
+            "name the folder of a release",
+        ),
+    };
+    let message = format!("{}: {what}\nhint: {hint}", path.display());
+    Err(said(py, "ReleaseError", message))
 }

@@ -54,7 +54,7 @@ impl Study {
         let path = folder.path().join(FILE);
         let study = hedgerow::Study::open(&path).map_err(|error| {
             // The file that the person knows.
-            let message = error.to_string();
+            let message = crate::error::in_python(&error.to_string());
             let message = message.replace(
                 &path.display().to_string(),
                 &self.path.display().to_string(),
@@ -306,7 +306,9 @@ pub(crate) fn draft(
     drafted
         .save(folder.path())
         .map_err(|error| raised(py, &error))?;
-    let study = Study::open_file(py, path, vec![folder])?;
+    let mut study = Study::open_file(py, path, vec![folder])?;
+    // Nobody knows the temporary folder.
+    study.path = PathBuf::from(FILE);
     // Our own types have string keys and finite or null numbers, so this cannot fail.
     let json = serde_json::to_string(&drafted).unwrap_or_default();
     Ok((study, json, drafted.to_string()))

@@ -1,5 +1,9 @@
 """Tables in and out, from every library that speaks Arrow: the same rows, the same answers."""
 
+import os
+import subprocess
+import sys
+
 import pandas
 import polars
 import pyarrow
@@ -91,37 +95,36 @@ def test_nulls_are_missing_values(patients):
     assert rows["disease"].isna().sum() + (rows["disease"] == "").sum() == len(range(0, len(patients), 9))
 
 
-def test_an_empty_table_is_an_error_with_words(patients):
-    with pytest.raises(hr.HedgerowError, match="record"):
-        hr.anonymize(patients.head(0), quasi=QUASI, sensitive=SENSITIVE)
-    with pytest.raises(hr.HedgerowError):
-        hr.k_anonymity(polars.from_pandas(patients).head(0), QUASI)
-
-
-@pytest.mark.parametrize("thing", [42, None, [1, 2], object()])
-def test_what_is_no_table_is_refused_with_a_hint(thing):
-    with pytest.raises(hr.DataError, match="hint: give a path"):
-        hr.k_anonymity(thing, ["age"])
-
-
-def test_a_long_column_does_not_double_memory():
-    """An int64 column of ten million rows does not double memory; in a process of its own, since the peak of a
-    process never falls."""
-    import subprocess
-    import sys
-
-    code = """
-import resource, numpy, pyarrow, hedgerow
+CODE = """
+import sys, numpy, pyarrow, hedgerow
 rows = 10_000_000
-ages = numpy.arange(rows, dtype="int64") % 100
-table = pyarrow.table({"age": ages})
-del ages
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-before = peak()
+numbers = numpy.arange(rows, dtype="int64") % 100
+if sys.argv[1] == "pandas":
+    import pandas
+    table = pandas.DataFrame({"age": numbers})
+else:
+    table = pyarrow.table({"age": numbers})
+del numbers
+
+def memory(key):
+    for line in open("/proc/self/status"):
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+
+# The peak so far is forgotten, so that only the measure's own is seen.
+open("/proc/self/clear_refs", "w").write("5")
+before = memory("VmRSS")
 assert hedgerow.k_anonymity(table, ["age"]) == rows // 100
-print(before, peak())
+print(before, memory("VmHWM"))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    before, after = map(int, done.stdout.split())
-    # Codes of four bytes and two numbers of a class for each row, beside the eight bytes of the column.
-    assert after < 2 * before and after - before < 20 * 10_000_000, done.stdout
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="no peak of memory can be seen here")
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_a_long_column_does_not_double_memory(library):
+    """An int64 column of ten million rows does not double memory, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", CODE, library], capture_output=True, text=True, check=True)
+    before, peak = map(int, done.stdout.split())
+    # The column has eight bytes a row. Beside it are codes of four bytes, and two numbers of four bytes that say
+    # which rows a class has.
+    assert before > 80_000_000 and peak < 2 * before and peak - before < 14 * 10_000_000, done.stdout

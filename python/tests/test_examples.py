@@ -8,7 +8,7 @@ import pytest
 import hedgerow as hr
 
 
-@pytest.mark.parametrize("module", ["hedgerow", "hedgerow._measures", "hedgerow._release", "hedgerow._study"])
+@pytest.mark.parametrize("module", ["hedgerow", "hedgerow._measures", "hedgerow._release", "hedgerow._runs", "hedgerow._study"])
 def test_examples(module, patients, published):
     names = {
         "hr": hr,

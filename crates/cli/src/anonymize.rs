@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
     /// The same seed gives the same release, where the algorithm draws at random.
     #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
+    /// An earlier release of the same people, for the attacks on several releases that the study's [gate] limits.
+    /// May be given several times.
+    #[arg(long, value_name = "RELEASE")]
+    earlier: Vec<PathBuf>,
     /// How long clusters are sought, such as 10s or 2m, instead of the study's effort: what is found then
     /// depends on the machine.
     #[arg(long, value_name = "TIME", value_parser = crate::time::time)]
@@ -60,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         .observer(Terminal::default());
     if let Some(column) = &arguments.provider_column {
         options = options.provider_column(column);
+    }
+    for release in &arguments.earlier {
+        options = options.earlier(release);
     }
     if let Some(time) = arguments.time {
         options = options.time(time);

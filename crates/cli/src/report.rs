@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow::{Error, FolderRefused, Questions, Release, Report, Study};
+use hedgerow::{Error, FolderRefused, Questions, Release, Report, Study, Table};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         release = release.with_study(study);
     }
     let questions = Questions {
-        original: arguments.original.clone(),
+        original: arguments.original.clone().map(Table::file),
         observer: Arc::new(Terminal::default()),
         ..Questions::default()
     };

@@ -88,6 +88,10 @@ pub(crate) struct Arguments {
     /// Write over a release that lies in that folder.
     #[arg(long)]
     force: bool,
+    /// An earlier release of the same people, for the attacks on several releases that the study's [gate] limits.
+    /// May be given several times.
+    #[arg(long, value_name = "RELEASE")]
+    earlier: Vec<PathBuf>,
     /// The folder for each site's own rows as the joint classes write them, in `site-0.csv` and so on;
     /// outside the release.
     #[arg(long, value_name = "DIR")]
@@ -135,6 +139,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         .observer(Terminal::default());
     if arguments.independent {
         options = options.independent();
+    }
+    for release in &arguments.earlier {
+        options = options.earlier(release);
     }
     if let Some(folder) = &arguments.local {
         options = options.local(folder);

@@ -13,7 +13,7 @@ use crate::error::{CliError, Usage};
 #[derive(clap::Args)]
 pub(crate) struct TableArguments {
     /// The table: CSV, Parquet or Excel, or a folder of CSV or of Parquet files; `-` is CSV from standard input.
-    /// An engine takes several.
+    /// An engine takes several, and addresses of objects (s3://, gs://, az://).
     #[arg(required = true, value_name = "TABLE")]
     tables: Vec<PathBuf>,
     /// The table has counted rows: its column `records` says how many records each row stands for. A study that says

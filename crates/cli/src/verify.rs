@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hedgerow::privacy::m_privacy::Strategy;
-use hedgerow::{Error, Questions, Release, Study};
+use hedgerow::{Error, Questions, Release, Study, Table};
 
 use crate::error::CliError;
 use crate::output::Answer;
@@ -119,15 +119,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         quasi: arguments.quasi.clone(),
         sensitive: arguments.sensitive.clone(),
         counted: arguments.counted,
+        passes_over: false,
         provider_column: arguments.provider_column.clone(),
         ignore: arguments.ignore.clone(),
-        original: arguments.original.clone(),
+        original: arguments.original.clone().map(Table::file),
         queries: arguments.queries,
         query_kind: match arguments.query_kind {
             QueryKind::Jx09 => hedgerow::QueryKind::Jx09,
             QueryKind::Mpriv => hedgerow::QueryKind::Mpriv,
         },
-        population: arguments.population.clone(),
+        population: arguments.population.clone().map(Table::file),
         views: arguments.view.clone(),
         verification: arguments.verification,
         observer: Arc::new(Terminal::default()),

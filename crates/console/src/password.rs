@@ -22,8 +22,8 @@ const NOBODY: &str =
 
 static ROOM: Semaphore = Semaphore::const_new(AT_A_TIME);
 
-/// What is kept of a new password; one that is easy to guess is refused.
-pub(crate) fn keep(name: &str, password: &str) -> Result<String, ConsoleError> {
+/// Sees that a new password is not easy to guess.
+pub(crate) fn see_strong(name: &str, password: &str) -> Result<(), ConsoleError> {
     let weak = |why: String| Err(ConsoleError::WeakPassword(why));
     if password.chars().count() < SHORTEST {
         return weak(format!(
@@ -42,6 +42,12 @@ pub(crate) fn keep(name: &str, password: &str) -> Result<String, ConsoleError> {
             "the password is easy to guess: it repeats a few letters or the user's name\nhint: a few words that nobody would put together are hard to guess",
         ));
     }
+    Ok(())
+}
+
+/// What is kept of a new password; one that is easy to guess is refused.
+pub(crate) fn keep(name: &str, password: &str) -> Result<String, ConsoleError> {
+    see_strong(name, password)?;
     let hash: PasswordHash = Argon2::default()
         .hash_password(password.as_bytes())
         .map_err(|error| ConsoleError::NoHash(format!("the password cannot be hashed: {error}")))?;

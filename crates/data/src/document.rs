@@ -381,29 +381,35 @@ impl<'a> Section<'a> {
 
     /// Refuses keys that nobody asked for, suggesting the nearest known one.
     pub fn finish(&self) -> Result<(), DocumentError> {
+        match self.unknown().into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// An error for every key that nobody asked for, suggesting the nearest known one.
+    pub fn unknown(&self) -> Vec<DocumentError> {
         let asked = self.asked.borrow();
-        for (key, _) in self.table.iter() {
-            if asked.contains(&key) {
-                continue;
-            }
+        let misplaced = self.misplaced.borrow();
+        let known = asked.iter().filter(|key| !misplaced.contains(key)).copied();
+        let keys = self.table.iter().map(|(key, _)| key);
+        let unknown = keys.filter(|key| !asked.contains(key)).map(|key| {
             let place = if self.name.is_empty() {
                 String::from("at the top of the file")
             } else {
                 format!("in `{}`", self.name)
             };
             let mut message = format!("unknown key `{key}` {place}");
-            let misplaced = self.misplaced.borrow();
-            let known = asked.iter().filter(|key| !misplaced.contains(key));
-            let known = known.copied();
             match nearest(key, known.clone(), 1).first() {
                 Some(best) => message.push_str(&format!("\nhint: did you mean `{best}`?")),
                 None => {
-                    message.push_str(&format!("\nhint: known keys are {}", quoted_list(known)));
+                    let known = quoted_list(known.clone());
+                    message.push_str(&format!("\nhint: known keys are {known}"));
                 }
             }
-            return Err(self.wrong_dynamic(key, message));
-        }
-        Ok(())
+            self.wrong_dynamic(key, message)
+        });
+        unknown.collect()
     }
 
     /// An error about this key's value.

@@ -10,7 +10,7 @@ use crate::number_format::NumberFormat;
 use crate::spelling::day_of;
 
 /// Formats of days that tables often have.
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 10] = [
     "%d.%m.%Y",
     "%d/%m/%Y",
     "%m/%d/%Y",
@@ -19,6 +19,8 @@ const FORMATS: [&str; 8] = [
     "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%dT%H:%M:%S",
     "%d.%m.%Y %H:%M",
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M:%S%.fZ",
 ];
 
 impl Domain {

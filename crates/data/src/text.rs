@@ -5,8 +5,8 @@ use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::files::FileError;
-use crate::files::error::missing_records;
+use crate::files::error::{missing_records, no_column};
+use crate::files::{Collected, FileError};
 use crate::nearest::shorten;
 use crate::study::RECORDS;
 use crate::table::Table;
@@ -116,7 +116,11 @@ impl TextTable {
             let count = numbers[*code as usize].ok_or_else(|| wrong(row))?;
             all = all.saturating_add(count);
             if all > Table::MOST_RECORDS {
-                return Err(wrong(row));
+                return Err(FileError::TooManyRecords {
+                    file: self.file.clone(),
+                    line: self.line(row as u64 + 1),
+                    most: Table::MOST_RECORDS,
+                });
             }
             counts.push(count);
         }
@@ -135,6 +139,24 @@ impl TextTable {
     pub fn column(&self, name: &str) -> Option<&TextColumn> {
         let position = self.names.iter().position(|found| found == name)?;
         Some(&self.columns[position])
+    }
+
+    /// A column by its name; an error where there is none.
+    pub fn named(&self, name: &str) -> Result<&TextColumn, FileError> {
+        self.column(name)
+            .ok_or_else(|| no_column(&self.file, name, &self.names))
+    }
+
+    /// Sees that columns are there; the error has all that are not.
+    pub fn see_columns<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), FileError> {
+        let mut wrong = Collected::default();
+        for error in names.into_iter().filter_map(|name| self.named(name).err()) {
+            wrong.push(error);
+        }
+        wrong.end()
     }
 }
 

@@ -98,6 +98,12 @@ pub enum Error {
         /// The reasons for the refusal.
         reasons: Vec<String>,
     },
+    /// A release to which more falls than the study's gate allows.
+    #[error("the gate holds the release back: nobody signs it, and nothing is published\n  {}", reasons.join("\n  "))]
+    HeldBack {
+        /// For each attack that is the reason: what falls, what may, and what setting would help.
+        reasons: Vec<String>,
+    },
     /// A run that ended without a release.
     #[error(transparent)]
     Run(#[from] Box<RunError<Error>>),
@@ -273,6 +279,9 @@ fn of_file_without_values(file: &FileError) -> String {
         // The names that the file has instead may be values too.
         FileError::MissingColumn { file, column, .. } => {
             format!("{file}:1: column `{column}` of the study is missing\n{hint}")
+        }
+        FileError::NoColumn { file, column, .. } => {
+            format!("{file}:1: there is no column `{column}`\n{hint}")
         }
         FileError::DuplicateColumn {
             file,

@@ -73,7 +73,7 @@ pub use compare::{
 };
 pub use error::{Error, Fault};
 pub use gate::{Gated, Suspicion, gate};
-pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};
+pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step, TriedAttack};
 pub use observe::{Notice, Observer, SharedObserver, Urgency, Watch, Work};
 pub use options::Options;
 pub use release::Release;

@@ -21,6 +21,7 @@ pub struct Options {
     pub(crate) force: bool,
     pub(crate) local: Option<PathBuf>,
     pub(crate) provider_column: Option<String>,
+    pub(crate) earlier: Vec<PathBuf>,
     pub(crate) independent: bool,
     pub(crate) time: Option<Duration>,
     pub(crate) limit: Option<Duration>,
@@ -37,6 +38,7 @@ impl Options {
             force: false,
             local: None,
             provider_column: None,
+            earlier: Vec::new(),
             independent: false,
             time: None,
             limit: None,
@@ -81,6 +83,14 @@ impl Options {
     #[must_use]
     pub fn provider_column(mut self, column: impl Into<String>) -> Self {
         self.provider_column = Some(column.into());
+        self
+    }
+
+    /// An earlier release of the same people, in addition to those that were named: the attacks of two releases that
+    /// the study's `[gate]` limits are tried with each.
+    #[must_use]
+    pub fn earlier(mut self, release: impl Into<PathBuf>) -> Self {
+        self.earlier.push(release.into());
         self
     }
 

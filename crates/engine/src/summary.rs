@@ -11,7 +11,7 @@ use hedgerow_smc::settings::Shape;
 use serde::Serialize;
 
 use crate::exposure;
-use crate::joint::{Convergence, Groups};
+use crate::joint::{Convergence, Groups, TriedAttack};
 use crate::release::achieved::{Achieved, OfSites};
 use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
@@ -58,6 +58,9 @@ pub struct Summary {
     pub achieved: Achieved,
     /// What was lost.
     pub utility: Utility,
+    /// The attacks that the study limits, and what came of them before anybody signed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<TriedAttack>,
     /// What the run cost.
     pub cost: Cost,
     /// How the loss of a clustering fell.
@@ -124,6 +127,7 @@ impl Summary {
             checks: None,
             achieved: Achieved::of(verdict, of_sites),
             utility: published.utility.clone(),
+            gate: published.gate.clone(),
             cost,
             convergence: None,
             least_loss: None,
@@ -222,6 +226,12 @@ impl Summary {
             String::from("  loss (NCP)"),
             loss.to_lowercase().replace("ncp", "NCP"),
         ]);
+        for tried in &self.gate {
+            let [attack, limit, falls, verdict] = tried.row();
+            let falls = [falls, verdict, limit].into_iter();
+            let told: Vec<String> = falls.filter(|words| !words.is_empty()).collect();
+            rows.push(vec![format!("  {attack}"), told.join(", ")]);
+        }
         if let Some(times) = self.synchronizations {
             rows.push(vec![String::from("  synchronizations"), times.to_string()]);
         }

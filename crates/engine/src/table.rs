@@ -8,9 +8,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use hedgerow_data::files::{
-    Others, count_batches, count_csv, count_table, read_batches, read_counted_batches,
-    read_counted_csv, read_counted_table, read_csv, read_table, read_text, read_text_batches,
-    read_text_csv,
+    Others, count_batches, count_csv, count_table, read_batches, read_columns,
+    read_columns_of_batches, read_counted_batches, read_counted_csv, read_counted_table, read_csv,
+    read_table, read_text, read_text_batches, read_text_csv,
 };
 use hedgerow_data::{Schema, TextTable};
 use hedgerow_node::source::{Counted, EngineError, SourceError};
@@ -139,7 +139,10 @@ impl Table {
                 read_table(path, schema, others, &*watch)?
             }
             Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others)?,
-            Kind::Batches { name, batches } => read_batches(name, batches, schema, others)?,
+            Kind::Batches { name, batches } => {
+                let watch = observer.begin(Work::Reading(Path::new(name)));
+                read_batches(name, batches, schema, others, &*watch)?
+            }
             Kind::Engine(counted) => counted_by_engine(counted, schema, observer)?,
         })
     }
@@ -163,11 +166,13 @@ impl Table {
             (Kind::Csv { name, bytes }, true) => read_counted_csv(name, bytes, schema, others)?,
             (Kind::Csv { name, bytes }, false) => count_csv(name, bytes, schema, others)?,
             (Kind::Batches { name, batches }, true) => {
+                let watch = observer.begin(Work::Reading(Path::new(name)));
                 let batches = batches.iter().cloned().map(Ok::<_, Infallible>);
-                read_counted_batches(name, batches, schema, &())?
+                read_counted_batches(name, batches, schema, &*watch)?
             }
             (Kind::Batches { name, batches }, false) => {
-                count_batches(name, batches, schema, others)?
+                let watch = observer.begin(Work::Reading(Path::new(name)));
+                count_batches(name, batches, schema, others, &*watch)?
             }
             (Kind::Engine(counted), _) => counted_by_engine(counted, schema, observer)?,
         })
@@ -185,8 +190,30 @@ impl Table {
                 read_text(path, expected, &*watch)?
             }
             Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected)?,
-            Kind::Batches { name, batches } => read_text_batches(name, batches, expected)?,
+            Kind::Batches { name, batches } => {
+                let watch = observer.begin(Work::Reading(Path::new(name)));
+                read_text_batches(name, batches, expected, &*watch)?
+            }
             Kind::Engine(_) => return Err(SourceError::from(EngineError::NoRecords).into()),
+        })
+    }
+
+    /// Some columns of the table as text; the other columns are passed over, whatever they hold.
+    pub(crate) fn read_columns(
+        &self,
+        columns: &[String],
+        observer: &dyn Observer,
+    ) -> Result<TextTable, Error> {
+        Ok(match &self.kind {
+            Kind::File(path) => {
+                let watch = observer.begin(Work::Reading(path));
+                read_columns(path, columns, &*watch)?
+            }
+            Kind::Batches { name, batches } => {
+                let watch = observer.begin(Work::Reading(Path::new(name)));
+                read_columns_of_batches(name, batches, columns, &*watch)?
+            }
+            Kind::Csv { .. } | Kind::Engine(_) => self.read_text(columns, observer)?,
         })
     }
 }

@@ -122,7 +122,7 @@ impl Attack {
             Self::Order | Self::Owner => "publish by hedgerow, which sorts rows by what is written",
             Self::Certain => "demand l, or t",
             Self::Skew | Self::Bayes => "demand a lower t",
-            Self::Product => "demand each sensitive attribute (sensitive = \"each\")",
+            Self::Product => "demand each sensitive attribute too (sensitive = \"both\")",
             Self::Other => "make the column coarser, sensitive, or leave it out",
             Self::Covering => "k counts on a class, and not on classes that overlap",
             Self::Downcoding => {

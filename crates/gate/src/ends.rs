@@ -9,7 +9,7 @@
 use hedgerow_data::Cell;
 
 use crate::attack::Attack;
-use crate::finding::{Control, Count, Finding, share};
+use crate::finding::{Control, Count, Finding, Worst, share};
 use crate::known::Rows;
 use crate::look::Look;
 use crate::place::Placed;
@@ -18,12 +18,39 @@ use crate::subject::Subject;
 /// Of so many people, at most one has a value as rare.
 const ONE_IN: u64 = 300;
 
-/// Rare values of an attribute: all up to the first, all from the second on.
-struct Rare {
-    place: usize,
-    low: Option<u32>,
-    high: Option<u32>,
-    last: u32,
+/// An ordered quasi-identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ordered {
+    /// The place among quasi-identifiers.
+    pub(crate) place: usize,
+    /// The position in the schema.
+    position: usize,
+    /// The number of values; a missing one, which stands after all others and is no end, apart.
+    pub values: u32,
+}
+
+/// The rarest values at both ends of an ordered quasi-identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rare {
+    of: Ordered,
+    /// All values below are rare.
+    least: u32,
+    /// All values above are rare.
+    greatest: u32,
+}
+
+/// People with rare values: at the low end those whose class shows theirs, and all; the same at the high end.
+pub(crate) type AtEnds = [u64; 4];
+
+/// What was counted of an attribute: people of the table, then people who are not in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// The attribute's rare values.
+    pub rare: Rare,
+    /// People of the table.
+    pub own: AtEnds,
+    /// People who are not in the table.
+    pub strangers: AtEnds,
 }
 
 pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
@@ -31,105 +58,160 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     let Some((own, placed)) = look.own() else {
         return Finding::not_tried(Attack::Ends, "--own");
     };
-    let attributes = subject.release().schema().attributes();
-    let mut worst: Option<(usize, Vec<u64>, u64, Option<Control>)> = None;
-    for (place, position) in subject.quasi().iter().enumerate() {
-        let domain = &attributes[*position].domain;
-        // A missing value stands after all others and is no end.
-        let size = domain.size() - u32::from(domain.missing_code() == Some(domain.size() - 1));
-        if !domain.is_ordered() || size < 3 {
+    let mut found = Vec::new();
+    for ordered in Ordered::of(subject) {
+        let Some(rare) = Rare::of(own, ordered) else {
             continue;
-        }
-        let rare = Rare::of(own, place, size);
-        let (at_risk, of) = rare.ends(subject, own, placed);
-        if of == 0 {
-            continue;
-        }
-        let control = look.holdout().and_then(|(people, placed)| {
-            let (found, tried) = rare.ends(subject, people, placed);
-            let found = found.iter().sum();
-            (tried > 0).then(|| Control::counted("people not in the table", found, tried))
-        });
-        let part = |at_risk: &[u64], of| share(at_risk.iter().sum(), of);
-        let is_worse = worst
-            .as_ref()
-            .is_none_or(|(_, known, all, _)| part(&at_risk, of) > part(known, *all));
-        if is_worse {
-            worst = Some((*position, at_risk, of, control));
-        }
+        };
+        let (own, at_risk) = rare.ends(subject, own, placed);
+        let strangers = look.holdout();
+        let strangers = strangers.map(|(people, placed)| rare.ends(subject, people, placed).0);
+        let ends = Ends {
+            rare,
+            own,
+            strangers: strangers.unwrap_or_default(),
+        };
+        found.push((ends, subject.worst(&at_risk)));
     }
-    let Some((position, at_risk, of, control)) = worst else {
+    finding(subject, found, own.are_all_of(subject), limit)
+}
+
+/// The finding of what was counted of each attribute, with the worst classes.
+pub(crate) fn finding(
+    subject: &Subject<'_>,
+    found: Vec<(Ends, Vec<Worst>)>,
+    are_all: bool,
+    limit: Option<f64>,
+) -> Finding {
+    let part = |ends: &Ends| share(ends.own[0] + ends.own[2], ends.own[1] + ends.own[3]);
+    let rare = found
+        .into_iter()
+        .filter(|(ends, _)| ends.own[1] + ends.own[3] > 0);
+    let worst = rare.reduce(|worst, next| match part(&next.0) > part(&worst.0) {
+        true => next,
+        false => worst,
+    });
+    let Some((ends, worst)) = worst else {
         return Finding::nothing(
             Attack::Ends,
             "no ordered quasi-identifier has rare values at its ends",
         );
     };
-    let name = &attributes[position].name;
+    // Strangers are tried where somebody of the table is.
+    let mut control = (0, 0);
+    for end in [0, 2] {
+        if ends.own[end + 1] > 0 {
+            control.0 += ends.strangers[end];
+            control.1 += ends.strangers[end + 1];
+        }
+    }
+    let control =
+        (control.1 > 0).then(|| Control::counted("people not in the table", control.0, control.1));
+    let name = &subject.release().schema().attributes()[ends.rare.of.position].name;
     let count = Count {
-        at_risk: at_risk.iter().sum(),
-        of,
-        is_sample: true,
+        at_risk: ends.own[0] + ends.own[2],
+        of: ends.own[1] + ends.own[3],
+        is_sample: !are_all,
         falls: format!("records with a rare `{name}` that is written exactly"),
     };
-    Finding::of(Attack::Ends, count, control, limit, subject.worst(&at_risk))
+    Finding::of(Attack::Ends, count, control, limit, worst)
+}
+
+/// The rank of the greatest value that is not rare, from either end, among so many people; nothing where
+/// people are too few to have rare values.
+pub fn rank(people: u64) -> Option<u64> {
+    let most = people / ONE_IN;
+    (most > 0).then_some(most + 1)
+}
+
+impl Ordered {
+    /// The ordered quasi-identifiers of a release.
+    pub fn of(subject: &Subject<'_>) -> Vec<Self> {
+        let attributes = subject.release().schema().attributes();
+        let ordered = subject.quasi().iter().enumerate();
+        let ordered = ordered.filter_map(|(place, position)| {
+            let domain = &attributes[*position].domain;
+            let missing = domain.missing_code() == Some(domain.size() - 1);
+            let values = domain.size() - u32::from(missing);
+            let is_ordered = domain.is_ordered() && values >= 3;
+            is_ordered.then_some(Self {
+                place,
+                position: *position,
+                values,
+            })
+        });
+        ordered.collect()
+    }
 }
 
 impl Rare {
-    /// The rarest values at both ends, as rows have them.
-    fn of(people: &Rows, place: usize, size: u32) -> Self {
-        let mut counts = vec![0u64; size as usize];
-        let codes = people.quasi[place].iter().enumerate();
-        for (row, code) in codes.filter(|(_, code)| **code < size) {
-            counts[*code as usize] += people.weight(row);
-        }
-        let most = people.people() / ONE_IN;
-        let reach = |order: &mut dyn Iterator<Item = u32>| {
-            let (mut sum, mut end) = (0, None);
-            for code in order {
-                sum += counts[code as usize];
-                if sum > most {
-                    break;
-                }
-                end = (sum > 0).then_some(code);
-            }
-            end
-        };
-        Self {
-            place,
-            low: reach(&mut (0..size)),
-            high: reach(&mut (0..size).rev()),
-            last: size - 1,
-        }
+    /// The values below and above these two; nothing where they overlap, so that nearly everybody's value is
+    /// missing.
+    pub fn beyond(of: Ordered, least: u32, greatest: u32) -> Option<Self> {
+        (least <= greatest).then_some(Self {
+            of,
+            least,
+            greatest,
+        })
     }
 
-    /// People of each class whose rare value is the class's end; and how many people have a rare value.
-    fn ends(&self, subject: &Subject<'_>, people: &Rows, placed: &Placed) -> (Vec<u64>, u64) {
-        let mut at_risk = vec![0; subject.classes().count()];
-        let mut of = 0;
-        for (row, code) in people.quasi[self.place].iter().enumerate() {
-            let is_low = self.low.is_some_and(|low| *code <= low);
-            let is_high = self
-                .high
-                .is_some_and(|high| *code >= high && *code <= self.last);
-            if !is_low && !is_high {
-                continue;
+    /// The rarest values at both ends, as rows have them.
+    fn of(people: &Rows, of: Ordered) -> Option<Self> {
+        let rank = rank(people.people())?;
+        let mut counts = vec![0u64; of.values as usize];
+        let codes = people.quasi[of.place].iter().enumerate();
+        for (row, code) in codes.filter(|(_, code)| **code < of.values) {
+            counts[*code as usize] += people.weight(row);
+        }
+        let ranked = |order: &mut dyn Iterator<Item = u32>| {
+            let mut sum = 0;
+            for code in order {
+                sum += counts[code as usize];
+                if sum >= rank {
+                    return Some(code);
+                }
             }
-            of += people.weight(row);
+            None
+        };
+        let least = ranked(&mut (0..of.values))?;
+        let greatest = ranked(&mut (0..of.values).rev())?;
+        Self::beyond(of, least, greatest)
+    }
+
+    /// People with rare values, and for each class how many of them its end shows.
+    pub(crate) fn ends(
+        &self,
+        subject: &Subject<'_>,
+        people: &Rows,
+        placed: &Placed,
+    ) -> (AtEnds, Vec<u64>) {
+        let mut at_risk = vec![0; subject.classes().count()];
+        let mut ends = AtEnds::default();
+        let (place, last) = (self.of.place, self.of.values - 1);
+        for (row, code) in people.quasi[place].iter().enumerate() {
+            let end = match *code {
+                code if code < self.least => 0,
+                code if code > self.greatest && code <= last => 2,
+                _ => continue,
+            };
+            ends[end + 1] += people.weight(row);
             let Some(one) = placed.boxes[row] else {
                 continue;
             };
-            let Some(cell) = subject.cell(one as usize, self.place) else {
+            let Some(cell) = subject.cell(one as usize, place) else {
                 continue;
             };
             let (least, greatest) = cell.bounds();
-            let is_listed = matches!(cell, Cell::Set(_));
-            let is_end = is_listed
-                || (is_low && *code == least && least > 0)
-                || (is_high && *code == greatest && greatest < self.last);
-            if is_end {
+            let is_shown = match (cell, end) {
+                (Cell::Set(_), _) => true,
+                (_, 0) => *code == least && least > 0,
+                _ => *code == greatest && greatest < last,
+            };
+            if is_shown {
+                ends[end] += people.weight(row);
                 at_risk[subject.class_of_box(one as usize)] += people.weight(row);
             }
         }
-        (at_risk, of)
+        (ends, at_risk)
     }
 }

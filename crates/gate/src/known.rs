@@ -77,6 +77,23 @@ impl Rows {
         self.counts.as_ref().map_or(1, |counts| counts[row])
     }
 
+    /// Rows of one site, by the codes of quasi-identifiers and of sensitive attributes in the order of the schema,
+    /// and by how many people each row stands for, where that is not one.
+    pub fn of_codes(
+        quasi: Vec<Vec<u32>>,
+        sensitive: Vec<Vec<u32>>,
+        counts: Option<Vec<u64>>,
+    ) -> Self {
+        let rows = quasi.first().map_or(0, Vec::len);
+        Self {
+            quasi,
+            sensitive,
+            site: vec![0; rows],
+            counts,
+            sites: 1,
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.site.len()

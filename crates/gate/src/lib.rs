@@ -59,9 +59,11 @@ mod printed;
 mod product;
 mod subject;
 mod subtraction;
+pub mod together;
 mod two_releases;
 
 pub use attack::{Attack, attack, attack_all};
+pub use ends::{Ends, Ordered, Rare, rank};
 pub use finding::{Control, Finding, Measured, Verdict, Worst};
 pub use interval::{Interval, clopper_pearson};
 pub use known::{Known, Rows};

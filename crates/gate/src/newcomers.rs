@@ -7,7 +7,8 @@
 //! overlaps one outside. A place from which values went has lost people to another: it is joined with those
 //! that it overlaps and that changed.
 //!
-//! Counted: newcomers of a place who all have one sensitive value, of the attribute that shows most. No
+//! Counted: newcomers of a place who all have one sensitive value, of the attribute that shows most; and by the same
+//! difference the other way round, people who left a place and all had one. No
 //! control: a difference is no guess. Needs an earlier release; of several, the worst counts. Cost: pairs of
 //! classes that changed; where these are more than [`MOST_PAIRS`], all of them are one place.
 
@@ -31,36 +32,59 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     if subject.is_fragmented() {
         return Finding::not_tried(Attack::Newcomers, "releases that are not fragmented");
     }
-    let mut worst: Option<(Vec<u64>, u64)> = None;
+    let mut worst: Option<Told<'_, '_>> = None;
     for earlier in &look.known.earlier {
-        let mut places = Places::of(subject, earlier);
-        for ((_, now), (_, before)) in subject.sensitive().iter().zip(&earlier.sensitive()) {
-            let (at_risk, of) = places.told((now, before));
-            let part = |at_risk: &[u64], of| share(at_risk.iter().sum(), of);
-            let is_worse = worst
-                .as_ref()
-                .is_none_or(|(known, all)| part(&at_risk, of) > part(known, *all));
-            if of > 0 && is_worse {
-                worst = Some((at_risk, of));
+        for (after, before, who) in [
+            (subject, earlier, "newcomers"),
+            (earlier, subject, "people who left"),
+        ] {
+            let mut places = Places::of(after, before);
+            for ((_, now), (_, then)) in after.sensitive().iter().zip(&before.sensitive()) {
+                let (at_risk, of) = places.told((now, then));
+                let told = Told {
+                    in_release: after,
+                    who,
+                    at_risk,
+                    of,
+                };
+                let is_worse = worst
+                    .as_ref()
+                    .is_none_or(|worst| told.share() > worst.share());
+                if of > 0 && is_worse {
+                    worst = Some(told);
+                }
             }
         }
     }
-    let Some((at_risk, of)) = worst else {
-        return Finding::nothing(Attack::Newcomers, "nobody came since the earlier release");
+    let Some(told) = worst else {
+        let because = "nobody came since the earlier release, and nobody left";
+        return Finding::nothing(Attack::Newcomers, because);
     };
     let count = Count {
-        at_risk: at_risk.iter().sum(),
-        of,
+        at_risk: told.at_risk.iter().sum(),
+        of: told.of,
         is_sample: false,
-        falls: String::from("newcomers whose sensitive value is the difference"),
+        falls: format!("{} whose sensitive value is the difference", told.who),
     };
-    Finding::of(
-        Attack::Newcomers,
-        count,
-        None,
-        limit,
-        subject.worst(&at_risk),
-    )
+    let worst = told.in_release.worst(&told.at_risk);
+    Finding::of(Attack::Newcomers, count, None, limit, worst)
+}
+
+/// Whom a difference tells.
+struct Told<'a, 'r> {
+    /// The release in which they are.
+    in_release: &'a Subject<'r>,
+    who: &'static str,
+    /// For each class of the release, those whose value is told.
+    at_risk: Vec<u64>,
+    /// All whom the difference shows.
+    of: u64,
+}
+
+impl Told<'_, '_> {
+    fn share(&self) -> f64 {
+        share(self.at_risk.iter().sum(), self.of)
+    }
 }
 
 /// Two releases whose classes are laid over each other.
@@ -161,17 +185,15 @@ impl<'a> Places<'a> {
         more
     }
 
-    /// For each class, the newcomers whose value is told; and how many newcomers there are.
+    /// For each class, the newcomers whose value is told; and how many newcomers the places show.
     fn told(&mut self, codes: (&[u32], &[u32])) -> (Vec<u64>, u64) {
         let more = self.more(codes);
-        let of = self
-            .subject
-            .records()
-            .saturating_sub(self.earlier.records());
-        (self.single(&more), of)
+        let came = more.values().flat_map(HashMap::values);
+        let came = came.filter_map(|more| u64::try_from(*more).ok()).sum();
+        (self.single(&more), came)
     }
 
-    /// For each class, what came to its place where all that came has one value and nothing went.
+    /// For each class, what came to its place where all that came has one value.
     fn single(&mut self, more: &More) -> Vec<u64> {
         let mut told = vec![0; self.subject.classes().count()];
         let mut seen: HashSet<usize> = HashSet::new();
@@ -180,9 +202,9 @@ impl<'a> Places<'a> {
             let Some(values) = more.get(&place).filter(|_| seen.insert(place)) else {
                 continue;
             };
-            let mut differ = values.values().filter(|more| **more != 0);
-            if let (Some(came), None) = (differ.next(), differ.next()) {
-                *told = came.unsigned_abs() * u64::from(*came > 0);
+            let mut came = values.values().filter(|more| **more > 0);
+            if let (Some(came), None) = (came.next(), came.next()) {
+                *told = came.unsigned_abs();
             }
         }
         told
@@ -190,7 +212,7 @@ impl<'a> Places<'a> {
 }
 
 /// The cells of a class.
-fn cells<'a>(subject: &'a Subject<'_>, one: usize) -> Vec<&'a Cell> {
+pub(crate) fn cells<'a>(subject: &'a Subject<'_>, one: usize) -> Vec<&'a Cell> {
     let places = 0..subject.quasi().len();
     places
         .filter_map(|place| subject.cell(one, place))
@@ -198,7 +220,7 @@ fn cells<'a>(subject: &'a Subject<'_>, one: usize) -> Vec<&'a Cell> {
 }
 
 /// Whether somebody could be in both.
-fn overlap(one: &[&Cell], other: &[&Cell]) -> bool {
+pub(crate) fn overlap(one: &[&Cell], other: &[&Cell]) -> bool {
     one.iter()
         .zip(other)
         .all(|(one, other)| match (one, other) {

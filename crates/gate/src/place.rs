@@ -2,11 +2,13 @@
 //! the domains that its cells cover. Anonymizers put records where they cost least, so this is the attacker's
 //! best guess.
 //!
-//! Cost: a set of bits for each value of each attribute says which boxes cover it; a person's boxes are what
-//! these sets have in common. Boxes are looked at in portions, so that memory is bounded by [`MOST_BITS`].
+//! Cost: a set of bits for each stretch of values of each attribute says which boxes cover it, a stretch being
+//! what no cell tells apart; a person's boxes are what these sets have in common. Boxes are looked at in
+//! portions, so that memory is bounded by [`MOST_BITS`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hedgerow_data::Cell;
 use hedgerow_privacy::classes::Classes;
 use rayon::prelude::*;
 
@@ -63,18 +65,16 @@ fn place(
     let kinds = Classes::group(&columns, people.len());
     let costs = costs(subject);
     let mut best: Vec<Best> = vec![Best::default(); kinds.count()];
-    let sizes = domains(subject);
-    let values: usize = sizes.iter().sum();
-    let portion = (MOST_BITS / values.max(1)).max(64) / 64 * 64;
+    let portion = portion(subject);
     let count = subject.boxes().count();
     let shared: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
     for from in (0..count).step_by(portion) {
         let to = (from + portion).min(count);
-        let bits = Bits::of(subject, &sizes, from..to);
+        let bits = Bits::of(subject, from..to);
         best.par_iter_mut().enumerate().for_each(|(kind, best)| {
             let row = kinds.rows(kind)[0] as usize;
             bits.each(
-                |place| people.quasi[place][row] as usize,
+                |place| people.quasi[place][row],
                 |one| {
                     let one = from + one;
                     if may(row, one) {
@@ -121,16 +121,14 @@ impl Best {
 pub(crate) fn covered(subject: &Subject<'_>, people: &Rows, boxes: &[usize]) -> Vec<u64> {
     let columns: Vec<&[u32]> = people.quasi.iter().map(Vec::as_slice).collect();
     let kinds = Classes::group(&columns, people.len()).counted(people.counts.as_deref());
-    let sizes = domains(subject);
-    let values: usize = sizes.iter().sum();
-    let portion = (MOST_BITS / values.max(1)).max(64) / 64 * 64;
+    let portion = portion(subject);
     let mut covered = vec![0; subject.boxes().count()];
     for from in (0..covered.len()).step_by(portion) {
         let to = (from + portion).min(covered.len());
-        let bits = Bits::of(subject, &sizes, from..to);
+        let bits = Bits::of(subject, from..to);
         for kind in 0..kinds.count() {
             let row = kinds.rows(kind)[0] as usize;
-            let value = |place: usize| people.quasi[place][row] as usize;
+            let value = |place: usize| people.quasi[place][row];
             bits.each(value, |one| covered[from + one] += kinds.size(kind));
         }
     }
@@ -161,56 +159,101 @@ pub(crate) fn costs(subject: &Subject<'_>) -> Vec<f64> {
     (0..subject.boxes().count()).map(cost).collect()
 }
 
-/// For each value of each attribute, the boxes of a portion that cover it.
+/// How many boxes are looked at at a time: as many as have no more than [`MOST_BITS`] bits.
+fn portion(subject: &Subject<'_>) -> usize {
+    let boxes = subject.boxes().count();
+    let has_sets = |place: usize| {
+        let cells = (0..boxes).filter_map(|one| subject.cell(one, place));
+        cells.into_iter().any(|cell| matches!(cell, Cell::Set(_)))
+    };
+    let sizes = domains(subject).into_iter().enumerate();
+    let sizes: Vec<(usize, bool)> = sizes.map(|(place, size)| (size, has_sets(place))).collect();
+    let fits = |words: &usize| {
+        let portion = words * 64;
+        // Each range begins a stretch and ends one.
+        let stretches = sizes.iter().map(|(size, has_sets)| match has_sets {
+            true => *size,
+            false => (*size).min(2 * portion + 1),
+        });
+        let stretches: usize = stretches.sum();
+        stretches.saturating_mul(portion) <= MOST_BITS
+    };
+    let mut words = 1;
+    while words * 64 < boxes && fits(&(words * 2)) {
+        words *= 2;
+    }
+    words * 64
+}
+
+/// For each stretch of values of each attribute, the boxes of a portion that cover it.
 struct Bits {
-    /// Attribute after attribute, value after value, a row of words.
+    /// Attribute after attribute, stretch after stretch, a row of words.
     words: Vec<u64>,
-    /// Where an attribute's values begin, in rows of words.
+    /// For each attribute, the first value of each stretch.
+    stretches: Vec<Vec<u32>>,
+    /// Where an attribute's stretches begin, in rows of words.
     starts: Vec<usize>,
     width: usize,
 }
 
 impl Bits {
-    fn of(subject: &Subject<'_>, sizes: &[usize], boxes: std::ops::Range<usize>) -> Self {
+    fn of(subject: &Subject<'_>, boxes: std::ops::Range<usize>) -> Self {
         let width = boxes.len().div_ceil(64);
-        let mut starts = Vec::with_capacity(sizes.len());
+        let places = 0..subject.quasi().len();
+        let stretches: Vec<Vec<u32>> = places
+            .map(|place| {
+                let mut firsts = vec![0];
+                for cell in boxes.clone().filter_map(|one| subject.cell(one, place)) {
+                    match cell {
+                        Cell::Interval(least, greatest) => firsts.extend([*least, greatest + 1]),
+                        Cell::Set(codes) => {
+                            firsts.extend(codes.iter().flat_map(|code| [*code, code + 1]));
+                        }
+                    }
+                }
+                firsts.sort_unstable();
+                firsts.dedup();
+                firsts
+            })
+            .collect();
+        let mut starts = Vec::with_capacity(stretches.len());
         let mut total = 0;
-        for size in sizes {
+        for firsts in &stretches {
             starts.push(total);
-            total += size;
+            total += firsts.len();
         }
         let mut words = vec![0u64; total * width];
         for (place, start) in starts.iter().enumerate() {
+            let at = |code: u32| stretch(&stretches[place], code);
             for (number, one) in boxes.clone().enumerate() {
                 let Some(cell) = subject.cell(one, place) else {
                     continue;
                 };
-                let mut set = |code: u32| {
-                    words[(start + code as usize) * width + number / 64] |= 1 << (number % 64);
+                let mut set = |stretch: usize| {
+                    words[(start + stretch) * width + number / 64] |= 1 << (number % 64);
                 };
                 match cell {
-                    hedgerow_data::Cell::Interval(least, greatest) => {
-                        (*least..=*greatest).for_each(&mut set);
+                    Cell::Interval(least, greatest) => {
+                        (at(*least)..=at(*greatest)).for_each(&mut set);
                     }
-                    hedgerow_data::Cell::Set(codes) => codes.iter().copied().for_each(&mut set),
+                    Cell::Set(codes) => codes.iter().for_each(|code| set(at(*code))),
                 }
             }
         }
         Self {
             words,
+            stretches,
             starts,
             width,
         }
     }
 
     /// The boxes that cover the values at all places.
-    fn each(&self, value: impl Fn(usize) -> usize, mut found: impl FnMut(usize)) {
-        let rows: Vec<&[u64]> = self
-            .starts
-            .iter()
-            .enumerate()
-            .map(|(place, start)| {
-                let from = (start + value(place)) * self.width;
+    fn each(&self, value: impl Fn(usize) -> u32, mut found: impl FnMut(usize)) {
+        let places = self.starts.iter().zip(&self.stretches).enumerate();
+        let rows: Vec<&[u64]> = places
+            .map(|(place, (start, firsts))| {
+                let from = (start + stretch(firsts, value(place))) * self.width;
                 &self.words[from..from + self.width]
             })
             .collect();
@@ -218,6 +261,9 @@ impl Bits {
             let mut common = u64::MAX;
             for row in &rows {
                 common &= row[word];
+                if common == 0 {
+                    break;
+                }
             }
             while common != 0 {
                 found(word * 64 + common.trailing_zeros() as usize);
@@ -225,4 +271,9 @@ impl Bits {
             }
         }
     }
+}
+
+/// The stretch of a value: the last that begins at it or before it.
+fn stretch(firsts: &[u32], value: u32) -> usize {
+    firsts.partition_point(|first| *first <= value) - 1
 }

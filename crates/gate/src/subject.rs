@@ -109,7 +109,8 @@ impl<'a> Subject<'a> {
         self.release
     }
 
-    pub(crate) fn k(&self) -> u64 {
+    /// The k that is demanded.
+    pub fn k(&self) -> u64 {
         self.k
     }
 

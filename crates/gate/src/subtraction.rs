@@ -169,13 +169,19 @@ impl Shares {
 
     /// For each class, records of others of which fewer than k are left.
     fn below(&self, subject: &Subject<'_>, coalition: &[u32]) -> Vec<u64> {
-        let left = |class: usize| {
+        left_below(subject, |class| {
             let of_class = self.of_class[class].iter();
             let taken = of_class.filter(|(site, _)| coalition.contains(site));
-            let taken: u64 = taken.map(|(_, records)| records).sum();
-            let left = subject.size(class).saturating_sub(taken);
-            if left < subject.k() { left } else { 0 }
-        };
-        (0..self.of_class.len()).map(left).collect()
+            taken.map(|(_, records)| records).sum()
+        })
     }
+}
+
+/// For each class, what is left of it where it is fewer than k records and so many are taken away.
+pub(crate) fn left_below(subject: &Subject<'_>, taken: impl Fn(usize) -> u64) -> Vec<u64> {
+    let left = |class: usize| {
+        let left = subject.size(class).saturating_sub(taken(class));
+        if left < subject.k() { left } else { 0 }
+    };
+    (0..subject.classes().count()).map(left).collect()
 }

@@ -4,18 +4,20 @@
 //! refusal names its rule, what the study says and what to write to accept it, and all refusals are
 //! reported at once.
 
+mod gate;
 mod needed;
 
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
+use hedgerow_data::study::{Algorithm, AnswerKind, Gate, Partition};
 use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::{Security, What};
 
 use crate::agreement::Agreement;
 use crate::strength::{self, Strengths};
 
+pub use gate::attack_of;
 pub use needed::{Needed, Value, needed};
 pub use strength::bounds;
 
@@ -27,12 +29,17 @@ pub enum Rerun {
     SameRows,
     /// The officer is asked.
     Ask,
+    /// A run with changed rows is let in where the study's gate counts what its release tells beside those before.
+    Gate,
 }
 
 impl Rerun {
     /// Both settings, by their names in site files.
-    pub(crate) const NAMES: [(&'static str, Self); 2] =
-        [("same rows", Self::SameRows), ("ask", Self::Ask)];
+    pub(crate) const NAMES: [(&'static str, Self); 3] = [
+        ("same rows", Self::SameRows),
+        ("ask", Self::Ask),
+        ("gate", Self::Gate),
+    ];
 }
 
 /// The rules of a site; what is `None` refuses every study.
@@ -63,6 +70,8 @@ pub struct Accept {
     pub runs: Option<u64>,
     /// What happens to a run beyond the allowed number, or with changed rows.
     pub rerun: Rerun,
+    /// How much may fall to the known attacks: a study must let no more fall.
+    pub gate: Gate,
     /// Which questions are answered: none where nothing is written.
     pub query: AcceptQuery,
 }
@@ -152,6 +161,10 @@ impl Accept {
             maximum_records: whole(section, "maximum_records", 1)?,
             runs: whole(section, "runs", 1)?,
             rerun: section.word("rerun", &Rerun::NAMES)?.unwrap_or_default(),
+            gate: match section.section("gate")? {
+                Some(section) => gate::read(&section)?,
+                None => Gate::default(),
+            },
             query: match section.section("query")? {
                 Some(section) => AcceptQuery::read(&section)?,
                 None => AcceptQuery::default(),
@@ -269,6 +282,7 @@ impl Accept {
             .map(|attribute| attribute.name.as_str())
             .collect();
         allow("columns", &self.columns, &columns);
+        refusals.extend(gate::refusals(&self.gate, study.gate.as_ref()));
         refusals
     }
 

@@ -120,6 +120,8 @@ pub struct Mark {
 pub struct Earlier {
     /// The study's name.
     pub study: String,
+    /// The study, in this version of it.
+    pub hash: StudyHash,
     /// The number of the run in the study.
     pub number: u32,
     /// When the run began.
@@ -130,6 +132,9 @@ pub struct Earlier {
     pub records: Option<u64>,
     /// Whether the rows were the same; false where nobody knows any more which rows they were.
     pub is_same_rows: bool,
+    /// Whether the run's release is one of the study that is to run, and can be laid beside the next; the memory
+    /// does not know, and says no.
+    pub has_release: bool,
 }
 
 /// How a run ended.
@@ -333,7 +338,7 @@ fn runs_before(
     print: &Print,
 ) -> rusqlite::Result<Vec<Earlier>> {
     let mut statement = connection.prepare(
-        "SELECT name, number, begun, how, records, source, bytes, rows FROM run
+        "SELECT name, number, begun, how, records, source, bytes, rows, study FROM run
          WHERE has_sent = 1 AND NOT (site = ?1 AND study = ?2 AND number = ?3)
          ORDER BY begun, rowid",
     )?;
@@ -357,10 +362,12 @@ fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
     }
     Ok(Some(Earlier {
         study: row.get(0)?,
+        hash: StudyHash(row.get(8)?),
         number: row.get(1)?,
         begun: row.get(2)?,
         how: row.get(3)?,
         records: Some(records.unsigned_abs()),
         is_same_rows,
+        has_release: false,
     }))
 }

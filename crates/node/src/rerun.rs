@@ -8,13 +8,19 @@
 //! |---|---|---|
 //! | `rerun = "same rows"` | takes part | refuses |
 //! | `rerun = "ask"` | takes part | waits for the officer's word |
+//! | `rerun = "gate"` | takes part | takes part with other rows, where the study's `[gate]` limits what two releases tell and every run before has a release of the study; refuses more |
 //!
 //! Rows that equal the rows of an earlier run show no new difference. Where the rows of an earlier run
 //! are unknown, they count as different.
 
 pub use crate::accept::Rerun;
+use hedgerow_data::study::Gate;
+
 use crate::accept::{Accept, Mend, Refusal, Value};
 use crate::memory::{Earlier, Print};
+
+/// The attacks on several releases, all of which a study must limit for its gate to decide.
+const COUNTED: [&str; 2] = ["two_releases", "newcomers"];
 
 /// Whether a run may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +34,14 @@ pub enum Verdict {
 }
 
 impl Accept {
-    /// Whether rows that were in these runs before may be in one more.
-    pub fn rerun(&self, number: u32, print: &Print, earlier: &[Earlier]) -> Verdict {
+    /// Whether rows that were in these runs before may be in one more; `gate` are the limits of the study.
+    pub fn rerun(
+        &self,
+        number: u32,
+        print: &Print,
+        earlier: &[Earlier],
+        gate: Option<&Gate>,
+    ) -> Verdict {
         let source = &print.source;
         let speaks_against = if earlier.len() as u64 >= self.runs() {
             let allowed = match self.runs() {
@@ -57,7 +69,7 @@ impl Accept {
                 print.records
             );
             let hint = format!(
-                "two releases that differ by one patient show that patient; bring the rows back as they were, or decide with rerun = \"ask\" and hedgerow run approve {number}"
+                "two releases that differ by one patient show that patient; bring the rows back as they were, or decide with rerun = \"ask\" and hedgerow run approve {number}; with rerun = \"gate\" the study's [gate] decides"
             );
             let ask = Value::Bound(String::from("\"ask\""));
             Some(("rerun", why, hint, ask))
@@ -65,13 +77,48 @@ impl Accept {
         match (speaks_against, self.rerun) {
             (None, _) => Verdict::Goes,
             (Some((_, why, ..)), Rerun::Ask) => Verdict::Asks(why),
-            (Some((rule, why, hint, value)), Rerun::SameRows) => Verdict::Refused(Refusal {
-                rule,
-                why: format!("{why}\nhint: {hint}"),
-                mend: Mend::Set(value),
-            }),
+            (Some((rule, why, hint, value)), rerun) => {
+                let (why, hint) = match (rerun, rule) {
+                    (Rerun::Gate, "rerun") => match uncounted(earlier, gate) {
+                        None => return Verdict::Goes,
+                        Some((more, hint)) => (format!("{why}; {more}"), hint),
+                    },
+                    _ => (why, hint),
+                };
+                Verdict::Refused(Refusal {
+                    rule,
+                    why: format!("{why}\nhint: {hint}"),
+                    mend: Mend::Set(value),
+                })
+            }
         }
     }
+}
+
+/// Why the gate of a run would not count what these releases and one more tell together, and what to do; nothing
+/// where it does.
+fn uncounted(earlier: &[Earlier], gate: Option<&Gate>) -> Option<(String, String)> {
+    let limits = |attack: &&str| gate.is_some_and(|gate| gate.limit(attack).is_some());
+    let lacking: Vec<&str> = COUNTED.into_iter().filter(|one| !limits(one)).collect();
+    if !lacking.is_empty() {
+        let lacking = hedgerow_data::quoted_list(&lacking);
+        return Some((
+            format!(
+                "the study's [gate] has no limit for {lacking}, so no run counts what the releases tell together"
+            ),
+            String::from(
+                "write the limits into the study and have all sites sign it, or decide with rerun = \"ask\"",
+            ),
+        ));
+    }
+    let unknown = earlier.iter().find(|one| !one.has_release)?;
+    Some((
+        format!(
+            "of {} there is no release of this study here that the gate could lay beside the next",
+            told(unknown)
+        ),
+        String::from("bring the release's folder back, or decide with rerun = \"ask\""),
+    ))
 }
 
 /// A run before, in words.
@@ -95,9 +142,13 @@ fn told(one: &Earlier) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use hedgerow_data::document::Document;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::agreement::StudyHash;
 
     fn allowing(runs: u64, rerun: Rerun) -> Accept {
         let mut accept = Accept::default();
@@ -106,34 +157,57 @@ mod tests {
     }
 
     fn before() -> impl Strategy<Value = Vec<Earlier>> {
-        let one = (any::<bool>(), any::<bool>(), 0u64..9).prop_map(
-            |(is_same_rows, is_released, records)| Earlier {
+        let one = (any::<bool>(), any::<bool>(), any::<bool>(), 0u64..9).prop_map(
+            |(is_same_rows, is_released, has_release, records)| Earlier {
                 study: String::from("s"),
+                hash: StudyHash([0; 32]),
                 number: 1,
                 begun: String::new(),
                 how: is_released.then(|| String::from("released")),
                 records: Some(records),
                 is_same_rows,
+                has_release,
             },
         );
         prop::collection::vec(one, 0..5)
+    }
+
+    fn rerun() -> impl Strategy<Value = Rerun> {
+        prop_oneof![Just(Rerun::SameRows), Just(Rerun::Ask), Just(Rerun::Gate)]
+    }
+
+    fn limits() -> impl Strategy<Value = Vec<&'static str>> {
+        prop::sample::subsequence(COUNTED.to_vec(), 0..=COUNTED.len())
+    }
+
+    /// A `[gate]` with these limits; none without limits.
+    fn gate(limits: &[&str]) -> Option<Gate> {
+        let lines: String = limits.iter().map(|one| format!("{one} = 0\n")).collect();
+        let document = Document::parse(lines, Path::new("study.toml")).ok()?;
+        let (gate, errors) = Gate::read(&document.root());
+        assert!(errors.is_empty());
+        (!limits.is_empty()).then_some(gate)
     }
 
     proptest! {
         /// Nothing goes without a word that is one too many or has other rows, and nothing else is
         /// held up.
         #[test]
-        fn only_what_was_allowed_goes(before in before(), runs in 1u64..4, ask in any::<bool>()) {
-            let accept = allowing(runs, if ask { Rerun::Ask } else { Rerun::SameRows });
+        fn only_what_was_allowed_goes(before in before(), runs in 1u64..4, rerun in rerun(), limits in limits()) {
+            let accept = allowing(runs, rerun);
+            let gate = gate(&limits);
             let print = Print { source: String::from("p"), bytes: None, rows: [0; 32], records: 1 };
-            let found = accept.rerun(7, &print, &before);
+            let found = accept.rerun(7, &print, &before, gate.as_ref());
             let many = before.len() as u64 >= runs;
             let other = !before.is_empty() && !before.iter().any(|one| one.is_same_rows);
+            let is_counted = rerun == Rerun::Gate
+                && limits.len() == COUNTED.len()
+                && before.iter().all(|one| one.has_release);
             match found {
-                Verdict::Goes => prop_assert!(!many && !other),
-                Verdict::Asks(_) => prop_assert!(ask && (many || other)),
+                Verdict::Goes => prop_assert!(!many && (!other || is_counted)),
+                Verdict::Asks(_) => prop_assert!(rerun == Rerun::Ask && (many || other)),
                 Verdict::Refused(refusal) => {
-                    prop_assert!(!ask && (many || other));
+                    prop_assert!(rerun != Rerun::Ask && (many || other && !is_counted));
                     prop_assert_eq!(refusal.rule, if many { "runs" } else { "rerun" });
                 }
             }
@@ -149,20 +223,22 @@ mod tests {
             records: 299,
         };
         let accept = Accept::default();
-        assert_eq!(accept.rerun(1, &print, &[]), Verdict::Goes);
+        assert_eq!(accept.rerun(1, &print, &[], None), Verdict::Goes);
         let one = Earlier {
             study: String::from("stroke"),
+            hash: StudyHash([0; 32]),
             number: 1,
             begun: String::from("2026-01-01 00:00:00"),
             how: Some(String::from("released")),
             records: Some(300),
             is_same_rows: true,
+            has_release: true,
         };
         let unknown = Earlier {
             records: None,
             ..one.clone()
         };
-        let told = |one: Earlier| match accept.rerun(2, &print, &[one]) {
+        let told = |one: Earlier| match accept.rerun(2, &print, &[one], None) {
             Verdict::Refused(refusal) => {
                 assert_eq!(refusal.mend, Mend::Set(Value::Bound(String::from("2"))));
                 refusal.to_string()

@@ -29,7 +29,10 @@
 //! maximum_share = 0.5             # the most that one site may bring of all records; any if not set
 //! maximum_records = 1_000_000     # the most that all sites may bring together; ten million if not set
 //! runs = 1                        # the default: how many runs the rows may be in
-//! rerun = "same rows"             # the default; or "ask": the officer decides by hedgerow run approve
+//! rerun = "same rows"             # the default; or "ask": the officer decides by hedgerow run approve; or "gate"
+//!
+//! [accept.gate]                   # the study's [gate] must let no more fall
+//! certain = 0.01
 //!
 //! [accept.query]                  # closed by default: which questions this site answers
 //! from = ["north", "south"]       # the sites that may ask, this one among them

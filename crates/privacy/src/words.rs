@@ -93,6 +93,9 @@ struct Long<'a> {
 impl Serialize for Requirement {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        if let Some(k) = self.k_printed {
+            map.serialize_entry("k_printed", &k)?;
+        }
         for model in &self.models {
             let diversity = |l: Ratio, kind| Long {
                 at_least: Some(l),

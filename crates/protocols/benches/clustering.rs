@@ -484,6 +484,7 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         is_refined: case.is_refined,
         is_printed: false,
         counts: CountsChoice::Opened,
+        covers: Covers::Tight,
         is_blurred: false,
         seeds: &seeds,
     };

@@ -3,6 +3,7 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod attacked;
 mod clustering;
 mod compare;
 mod counted;
@@ -22,6 +23,7 @@ mod joint;
 mod manners;
 mod node;
 mod phantoms;
+mod printed;
 mod report;
 mod shared;
 mod site_file;
@@ -29,6 +31,7 @@ mod sites;
 mod stopped;
 mod study;
 mod taxonomy;
+mod telling;
 mod terminal;
 mod verify;
 mod walk;

@@ -7,6 +7,7 @@ mod columns;
 mod disclosures;
 mod faults;
 mod four;
+mod gates;
 mod leaks;
 mod ledgers;
 mod overlaps;

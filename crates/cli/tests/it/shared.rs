@@ -26,7 +26,8 @@ pub(super) fn instead(text: &str, old: &str, new: &str) -> String {
 }
 
 /// With another algorithm.
-fn algorithm(lines: &'static str) -> impl Fn(&str) -> String {
+pub(super) fn algorithm(lines: &str) -> impl Fn(&str) -> String + use<> {
+    let lines = lines.to_owned();
     move |text| {
         let (before, _) = text.split_once("[algorithm]").unwrap();
         format!("{before}[algorithm]\n{lines}\n")
@@ -64,8 +65,8 @@ pub(super) fn write_people(folder: &Path, people: u64) {
     std::fs::write(folder.join("people.csv"), text).unwrap();
 }
 
-const SIMULATE: &str = "simulate --force --study study.toml people.csv --out release";
-const VERIFY: &str = "verify release --study study.toml";
+pub(super) const SIMULATE: &str = "simulate --force --study study.toml people.csv --out release";
+pub(super) const VERIFY: &str = "verify release --study study.toml";
 
 /// How often each value stands in a column of a table.
 fn counts(text: &str, column: &str) -> std::collections::BTreeMap<String, usize> {

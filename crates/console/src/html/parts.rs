@@ -122,9 +122,9 @@ pub(crate) fn pages(path: &str, page: usize, of: usize) -> Markup {
     html! {
         @if of > 1 {
             nav.pages aria-label="More" {
-                @if page > 1 { a rel="prev" href={ (path) "?page=" (page - 1) } { "Newer" } }
+                @if page > 1 { a rel="prev" href={ (path) "?page=" (page - 1) } { "Previous" } }
                 span { "Page " (page) " of " (of) }
-                @if page < of { a rel="next" href={ (path) "?page=" (page + 1) } { "Older" } }
+                @if page < of { a rel="next" href={ (path) "?page=" (page + 1) } { "Next" } }
             }
         }
     }

@@ -51,7 +51,7 @@ pub(crate) async fn enter(
         For::Again { .. } => None,
     };
     let password = fields.get("password");
-    let sound = see_name(&name).and_then(|()| password::keep(&name, password).map(|_| ()));
+    let sound = see_name(&name).and_then(|()| password::see_strong(&name, password));
     let wrong = match sound {
         _ if password != fields.get("again") => {
             Some(String::from("the two passwords are not the same"))

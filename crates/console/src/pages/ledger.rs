@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::response::Response;
 use hedgerow::words::thousands;
 use hedgerow::{LearnedInAll, SiteLedger};
@@ -13,24 +13,32 @@ use crate::console::Console;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
-use crate::html::parts::{live, shell};
+use crate::html::parts::{live, pages, shell};
+use crate::pages::Asked;
 
 /// Runs that are named one by one; of more, the first and the last are.
 const NAMED: usize = 8;
+/// Sites of a page.
+const OF_A_PAGE: usize = 10;
 
 /// `GET /ledger`.
 pub(crate) async fn page(
     State(console): State<Arc<Console>>,
     Extension(visit): Extension<Visit>,
+    Query(asked): Query<Asked>,
 ) -> Result<Response, Failure> {
     let ledger = console.ask(|site| site.ledger()).await?;
+    let (number, of) = asked.among(ledger.sites.len(), OF_A_PAGE);
     let body = html! {
         h1 { "Ledger" }
         p.lead { "What each other site has learned through this one’s runs and questions, since the beginning: also in runs that failed or were given up. Names and counts, never a value." }
         (live("ledger", &html! {
             @if ledger.sites.is_empty() { p.empty { "No other site has learned anything." } }
-            @for (number, (site, learned)) in ledger.sites.iter().enumerate() { (of_site(&ledger, number, site, learned)) }
+            @for (place, (site, learned)) in ledger.sites.iter().enumerate().skip((number - 1) * OF_A_PAGE).take(OF_A_PAGE) {
+                (of_site(&ledger, place, site, learned))
+            }
         }))
+        (pages("/ledger", number, of))
     };
     let page = Page {
         title: "Ledger",

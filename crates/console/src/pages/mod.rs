@@ -17,6 +17,9 @@ use serde::Deserialize;
 /// Lines of a page that lists something.
 pub(crate) const LINES: usize = 25;
 
+/// Sites that a page names one by one; of more it says how many there are.
+pub(crate) const SITES: usize = 50;
+
 /// Which of several pages is asked for.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct Asked {
@@ -26,7 +29,12 @@ pub(crate) struct Asked {
 impl Asked {
     /// The page, from 1, of so many lines, and how many pages there are.
     pub(crate) fn of(self, total: usize) -> (usize, usize) {
-        let pages = total.div_ceil(LINES).max(1);
+        self.among(total, LINES)
+    }
+
+    /// The same where a page has another number of lines.
+    pub(crate) fn among(self, total: usize, lines: usize) -> (usize, usize) {
+        let pages = total.div_ceil(lines).max(1);
         (self.number().min(pages), pages)
     }
 

@@ -16,7 +16,7 @@ use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
 use crate::html::parts::{Tone, badge, hash, live, shell, told};
-use crate::pages::{releases, runs};
+use crate::pages::{SITES, releases, runs};
 use steps::{Is, Step};
 
 /// Runs and releases that are shown here.
@@ -165,7 +165,7 @@ fn node(known: &Known) -> Markup {
             table {
                 thead { tr { th scope="col" { "Peer" } th scope="col" { "Signed" } th scope="col" { "Heard" } } }
                 tbody {
-                    @for peer in &node.peers {
+                    @for peer in node.peers.iter().take(SITES) {
                         @let has_signed = known.signed.iter().any(|(name, signed)| *name == peer.site && *signed);
                         tr {
                             th scope="row" { (peer.site) }
@@ -175,6 +175,7 @@ fn node(known: &Known) -> Markup {
                     }
                 }
             }
+            @if node.peers.len() > SITES { p.quiet { "And " (node.peers.len() - SITES) " more." } }
         }
     }
 }

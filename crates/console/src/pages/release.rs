@@ -21,6 +21,7 @@ use crate::html::failure::Failure;
 use crate::html::layout::Page;
 use crate::html::parts::{bar, button, figure, hash, live, shell, told};
 use crate::jobs::{Alone, Found, Job, What};
+use crate::pages::SITES;
 use crate::routes::may_send;
 
 pub(crate) use files::{file, report};
@@ -235,12 +236,13 @@ fn signatures(manifest: &Manifest) -> Markup {
                     table.small {
                         thead { tr { th scope="col" { "Site" } th scope="col" { "Key" } th scope="col" { "Signature" } } }
                         tbody {
-                            @for one in &manifest.signatures {
+                            @for one in manifest.signatures.iter().take(SITES) {
                                 tr { th scope="row" { (one.site) } td { code { (one.key) } } td { (hash(&one.signature)) } }
                             }
                         }
                     }
                 }
+                @if manifest.signatures.len() > SITES { p.quiet { "And " (manifest.signatures.len() - SITES) " more." } }
                 p.quiet { "Whether the signatures are right is part of the verdict above." }
             }
         }

@@ -83,11 +83,6 @@ pub(crate) async fn leave(
     console.note(visit.entry("sign out", "")).await?;
     let mut response = Redirect::to("/sign-in").into_response();
     set_cookie(&console, &mut response, "", Some(0));
-    // Pages that the browser kept in memory are forgotten, too.
-    response.headers_mut().insert(
-        "clear-site-data",
-        HeaderValue::from_static("\"cache\", \"storage\""),
-    );
     Ok(response)
 }
 

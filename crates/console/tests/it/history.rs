@@ -18,12 +18,11 @@ async fn a_thousand_runs_are_paged_and_all_can_be_reached() {
             assert_eq!(answer.status, 200);
             assert!(answer.bytes.len() < 50_000, "{}", answer.bytes.len());
             let text = answer.text();
-            let links = text
-                .match_indices(&format!("href=\"/{word}s/"))
-                .map(|(at, found)| {
-                    let rest = &text[at + found.len()..];
-                    rest.split('"').next().unwrap().parse::<u32>().unwrap()
-                });
+            let begin = format!("href=\"/{word}s/");
+            let links = text.match_indices(&begin).map(|(at, found)| {
+                let rest = &text[at + found.len()..];
+                rest.split('"').next().unwrap().parse::<u32>().unwrap()
+            });
             let links: Vec<u32> = links.collect();
             assert_eq!(links.len(), 25, "{list} {page}");
             seen.extend(links);

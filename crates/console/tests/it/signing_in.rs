@@ -161,7 +161,7 @@ async fn signing_in_begins_a_new_session_and_signing_out_ends_it() {
             "/"
         );
     }
-    browser.get("/runs").await;
+    browser.get("/users").await;
     let last = browser.cookie.clone();
     assert_eq!(browser.post("/sign-out", &[]).await.status, 303);
     assert_eq!(browser.cookie, None);

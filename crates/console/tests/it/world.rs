@@ -139,19 +139,19 @@ impl World {
         self.path(&format!("{name}/site.toml"))
     }
 
-    /// Has the officer be asked about every run.
-    pub(crate) fn ask_before_runs(&self, name: &str) {
-        let text = std::fs::read_to_string(self.file(name)).unwrap();
-        let (head, accept) = text.split_once("[accept]\n").unwrap();
-        let accept: String = accept
-            .lines()
-            .filter(|line| !line.starts_with("rerun") && !line.starts_with("runs"))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        self.write(
-            &self.file(name),
-            &format!("{head}[accept]\nrerun = \"ask\"\nruns = 0\n{accept}"),
-        );
+    /// Has the officer of the first site be asked about a second run, which the other site allows.
+    pub(crate) fn ask_before_a_second_run(&self) {
+        for (name, rule) in SITES.iter().zip(["rerun = \"ask\"", "runs = 9"]) {
+            let text = std::fs::read_to_string(self.file(name)).unwrap();
+            let (head, accept) = text.split_once("[accept]\n").unwrap();
+            let accept: String = accept
+                .lines()
+                .filter(|line| !line.starts_with("rerun") && !line.starts_with("runs"))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            let text = format!("{head}[accept]\n{rule}\n{accept}");
+            self.write(&self.file(name), &text);
+        }
     }
 
     fn write_site(&self, name: &str, accept: &str) {

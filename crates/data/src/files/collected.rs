@@ -22,7 +22,7 @@ pub struct Collected {
 
 impl Collected {
     /// Takes an error; beyond the first few it is counted.
-    pub(super) fn push(&mut self, error: FileError) {
+    pub(crate) fn push(&mut self, error: FileError) {
         let column = error.column();
         let of_column = self.errors.iter().filter(|known| known.column() == column);
         if self.errors.len() < MOST && of_column.count() < MOST_OF_A_COLUMN {
@@ -38,7 +38,7 @@ impl Collected {
     }
 
     /// The errors as one, if there are any.
-    pub(super) fn end(mut self) -> Result<(), FileError> {
+    pub(crate) fn end(mut self) -> Result<(), FileError> {
         if self.errors.len() < 2 && self.more.is_empty() {
             return self.errors.pop().map_or(Ok(()), Err);
         }

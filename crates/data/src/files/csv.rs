@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 
 use super::FileError;
 use super::blank_lines::BlankLines;
-use super::open::{Compression, Progress, open};
+use super::open::{Compression, Progress, decompressed, open};
 use super::parts::Head;
 use super::sink::Sink;
 use crate::text::TextTable;
@@ -34,6 +34,8 @@ const HEAD: u64 = 1 << 17;
 pub(super) enum Input<'a> {
     /// A file.
     File(&'a Path, Compression),
+    /// The first bytes of a file that lies elsewhere.
+    Start(&'a Path, &'a [u8], Compression),
     /// Text in memory, under the name that errors carry.
     Bytes(&'a str, &'a [u8]),
 }
@@ -52,7 +54,7 @@ struct Text<'a> {
 impl<'a> Input<'a> {
     fn name(self) -> String {
         match self {
-            Self::File(path, _) => path.display().to_string(),
+            Self::File(path, _) | Self::Start(path, ..) => path.display().to_string(),
             Self::Bytes(name, _) => name.to_owned(),
         }
     }
@@ -60,6 +62,10 @@ impl<'a> Input<'a> {
     fn open(self, progress: &'a dyn Progress) -> Result<Text<'a>, FileError> {
         let bytes: Box<dyn Read + 'a> = match self {
             Self::File(path, compression) => open(path, compression, progress)?,
+            Self::Start(path, start, compression) => {
+                let unreadable = |error| unreadable(&path.display().to_string(), &error);
+                decompressed(start, compression).map_err(unreadable)?
+            }
             Self::Bytes(_, bytes) => Box::new(bytes),
         };
         let failed = |error: std::io::Error| unreadable(&self.name(), &error);
@@ -111,13 +117,12 @@ fn named_delimiter(start: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// The header of a file; `expected` are names that it is likely to hold.
-pub(super) fn head(
-    path: &Path,
-    compression: Compression,
-    expected: &[String],
-) -> Result<Head, FileError> {
-    let source = Input::File(path, compression);
+pub(super) fn head(source: Input<'_>, expected: &[String]) -> Result<Head, FileError> {
     let file = source.name();
+    let compression = match source {
+        Input::File(_, compression) | Input::Start(_, _, compression) => compression,
+        Input::Bytes(..) => Compression::None,
+    };
     let Text {
         mut input,
         delimiter: named,

@@ -46,6 +46,42 @@ pub enum FileError {
         /// The file.
         file: String,
     },
+    /// An address where a path is expected.
+    #[error(
+        "{file}: lies in an object store, which an engine reads\nhint: add --engine local, or name the address as `path` of [source.engine] in site.toml"
+    )]
+    Elsewhere {
+        /// The address.
+        file: String,
+    },
+    /// A folder that says beside its files which of their rows count.
+    #[error(
+        "{folder}: holds `{mark}`, so its files also hold rows that were changed or deleted, or that nobody has finished\nhint: have its own engine write the rows that count into a folder of plain files, and name that folder"
+    )]
+    Kept {
+        /// The folder.
+        folder: String,
+        /// What in it says so.
+        mark: String,
+    },
+    /// A file that would be counted twice.
+    #[error("{file}: is named twice, alone, by its folder or by a link\nhint: name each file once")]
+    Twice {
+        /// The file.
+        file: String,
+    },
+    /// Counts that together are too many.
+    #[error(
+        "{file}:{line}: up to here the rows stand for more than {most} records\nhint: take fewer records into one table"
+    )]
+    TooManyRecords {
+        /// The file.
+        file: String,
+        /// The line at which it is too many.
+        line: u64,
+        /// The most that a table may have.
+        most: u64,
+    },
     /// A folder without any file of a table.
     #[error(
         "{folder}: the folder holds no table\nhint: expected files that end in .parquet, .csv, .csv.gz or .csv.zst; names that begin with `_` or `.` are passed over"
@@ -127,6 +163,16 @@ pub enum FileError {
         /// What to do.
         hint: String,
     },
+    /// A column that was named and is not there.
+    #[error("{file}:1: there is no column `{column}`{hint}")]
+    NoColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+        /// What to do.
+        hint: String,
+    },
     /// A row with too few or too many fields.
     #[error("{file}:{line}: {found} fields, the header has {expected}")]
     Ragged {
@@ -199,7 +245,7 @@ pub enum FileError {
     Several(Collected),
     /// A Parquet column of a type that values cannot have.
     #[error(
-        "{file}: column `{column}` has type {kind}\nhint: expected text, numbers, booleans or dates; cast it in the query that writes the file"
+        "{file}: column `{column}` has type {kind}\nhint: expected text, numbers, booleans, dates or timestamps; cast it where the table is made"
     )]
     UnsupportedType {
         /// The file.
@@ -270,7 +316,9 @@ impl FileError {
             Self::NotUtf8 { column, .. }
             | Self::OutsideDomain { column, .. }
             | Self::UnknownColumn { column, .. }
-            | Self::MissingColumn { column, .. } => Some(column),
+            | Self::MissingColumn { column, .. }
+            | Self::NoColumn { column, .. }
+            | Self::UnsupportedType { column, .. } => Some(column),
             _ => None,
         }
     }
@@ -288,6 +336,15 @@ pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileE
         file: file.to_owned(),
         column: column.to_owned(),
         hint,
+    }
+}
+
+/// The error for a column that was named and is not there.
+pub(crate) fn no_column(file: &str, column: &str, names: &[String]) -> FileError {
+    FileError::NoColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint: format!("\nhint: the file has {}", quoted_list(names)),
     }
 }
 

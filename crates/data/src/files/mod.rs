@@ -13,6 +13,7 @@ pub(crate) mod error;
 mod folder;
 mod fragments;
 mod marks;
+mod moments;
 mod open;
 mod package;
 mod parquet;
@@ -43,9 +44,11 @@ pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
-pub use open::{Compression, Format, OutputFile, Progress, format_of};
+pub use open::{Compression, Format, OutputFile, Progress, format_of, is_address};
 pub use package::HOW_FRAGMENTS_JOIN;
-pub use parts::{Head, Parts, files_of, length_of};
+pub use parts::{
+    CSV_START, Head, Part, Parts, files_of, is_passed_over, length_of, see_not_kept, see_one_kind,
+};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_own_rows, write_release, write_table};
 
 /// What a reader does with columns that are not in the study.
@@ -185,16 +188,28 @@ pub fn read_release(
     Ok(sink.finish(path.display().to_string()))
 }
 
+/// Some columns of any table as text; the other columns are passed over, whatever they hold.
+pub fn read_columns(
+    path: &Path,
+    columns: &[String],
+    progress: &dyn Progress,
+) -> Result<TextTable, FileError> {
+    let mut sink = sink::TextSink::of_columns(columns);
+    read(path, &mut sink, progress)?;
+    Ok(sink.finish(path.display().to_string()))
+}
+
 /// A table of a study's attributes that is in memory as Arrow record batches; errors call it `source`
-/// and name rows from 1.
+/// and name rows from 1; `progress` hears of bytes in memory.
 pub fn read_batches(
     source: &str,
     batches: &[RecordBatch],
     schema: &Arc<Schema>,
     others: &Others,
+    progress: &dyn Progress,
 ) -> Result<Table, FileError> {
     let mut sink = TableSink::new(schema.clone(), others.clone());
-    parquet::read_batches(source, whole(batches), &mut sink, &())?;
+    parquet::read_batches(source, whole(batches), &mut sink, progress)?;
     Ok(sink.finish())
 }
 
@@ -240,9 +255,10 @@ pub fn count_batches(
     batches: &[RecordBatch],
     schema: &Arc<Schema>,
     others: &Others,
+    progress: &dyn Progress,
 ) -> Result<Table, FileError> {
     let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Counted)?;
-    parquet::read_batches(source, whole(batches), &mut sink, &())?;
+    parquet::read_batches(source, whole(batches), &mut sink, progress)?;
     Ok(sink.finish())
 }
 
@@ -266,10 +282,36 @@ pub fn read_text_batches(
     source: &str,
     batches: &[RecordBatch],
     expected: &[String],
+    progress: &dyn Progress,
 ) -> Result<TextTable, FileError> {
-    let mut sink = sink::TextSink::new(expected, CsvText::Verbatim)
-        .with_room(batches.iter().map(RecordBatch::num_rows).sum());
-    parquet::read_batches(source, whole(batches), &mut sink, &())?;
+    let sink = sink::TextSink::new(expected, CsvText::Verbatim);
+    text_of_batches(source, batches, sink, progress)
+}
+
+/// Some columns of any table in memory as text, as [`read_columns`] reads them from a file.
+pub fn read_columns_of_batches(
+    source: &str,
+    batches: &[RecordBatch],
+    columns: &[String],
+    progress: &dyn Progress,
+) -> Result<TextTable, FileError> {
+    text_of_batches(
+        source,
+        batches,
+        sink::TextSink::of_columns(columns),
+        progress,
+    )
+}
+
+fn text_of_batches(
+    source: &str,
+    batches: &[RecordBatch],
+    sink: sink::TextSink,
+    progress: &dyn Progress,
+) -> Result<TextTable, FileError> {
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    let mut sink = sink.with_room(rows);
+    parquet::read_batches(source, whole(batches), &mut sink, progress)?;
     Ok(sink.finish(source.to_owned()))
 }
 

@@ -39,6 +39,15 @@ pub enum Compression {
     Zstd,
 }
 
+/// What the addresses of objects begin with: S3, Google Cloud Storage, and Azure twice.
+const STORES: [&str; 4] = ["s3://", "gs://", "az://", "abfss://"];
+
+/// Whether a path is the address of an object store, which engines read and nothing else does.
+pub fn is_address(path: &Path) -> bool {
+    let text = path.to_str().unwrap_or_default();
+    STORES.iter().any(|scheme| text.starts_with(scheme))
+}
+
 /// The format of a file by its name.
 pub fn format_of(path: &Path) -> Result<Format, FileError> {
     let name = path
@@ -79,13 +88,18 @@ pub(super) fn open<'a>(
         reason: error.to_string(),
     };
     let file = File::open(path).map_err(unreadable)?;
-    let counted = Counted { file, progress };
+    decompressed(Counted { file, progress }, compression).map_err(unreadable)
+}
+
+/// What bytes are once decompressed.
+pub(super) fn decompressed<'a>(
+    bytes: impl Read + 'a,
+    compression: Compression,
+) -> io::Result<Box<dyn Read + 'a>> {
     Ok(match compression {
-        Compression::None => Box::new(counted),
-        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(
-            counted,
-        ))),
-        Compression::Zstd => Box::new(zstd::Decoder::new(counted).map_err(unreadable)?),
+        Compression::None => Box::new(bytes),
+        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(bytes))),
+        Compression::Zstd => Box::new(zstd::Decoder::new(bytes)?),
     })
 }
 

@@ -1,5 +1,6 @@
-//! Parquet in: text, numbers, booleans and dates, with nulls as declared missing values.
-//! Where other formats have lines, errors name the row, from 1.
+//! Parquet and record batches in: text, numbers, booleans, days and moments, with nulls as declared missing
+//! values. Columns that nobody wants are not looked at, whatever their type. Where other formats have lines,
+//! errors name the row, from 1.
 
 use std::borrow::Borrow;
 use std::fmt::Display;
@@ -11,18 +12,20 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
-use jiff::civil::{Date, date};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::FileError;
+use super::collected::Collected;
+use super::moments::{day_text, each_moment};
 use super::open::Progress;
 use super::sink::Sink;
 
+/// Rows that are read between two words of progress.
 const BATCH: usize = 1 << 14;
 
 pub(super) fn read<S: Sink>(
@@ -40,18 +43,18 @@ pub(super) fn read<S: Sink>(
     let builder =
         ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(&error))?;
     let total = builder.metadata().file_metadata().num_rows().max(1) as u64;
-    let fields = builder.schema().fields();
-    let names = fields.iter().map(|field| field.name().clone()).collect();
-    sink.header(&name, names)?;
+    let wanted = begin(&name, builder.schema(), sink)?;
+    let columns = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let reader = builder
+        .with_projection(columns)
         .with_batch_size(BATCH)
         .build()
         .map_err(|error| unreadable(&error))?;
     let mut row = 0;
     for batch in reader {
         let batch = batch.map_err(|error| unreadable(&error))?;
-        for column in 0..batch.num_columns() {
-            read_column(&batch, column, row, &name, sink)?;
+        for (array, column) in batch.columns().iter().zip(&wanted) {
+            read_column(array, (*column, row), sink)?;
         }
         let rows = batch.num_rows() as u64;
         row += rows;
@@ -59,6 +62,31 @@ pub(super) fn read<S: Sink>(
         progress.advance(length * rows / total);
     }
     sink.end()
+}
+
+/// The header of a table, and the places of the columns whose values are wanted: all of them of types that values
+/// can have.
+fn begin<S: Sink>(name: &str, schema: &Schema, sink: &mut S) -> Result<Vec<usize>, FileError> {
+    let fields = schema.fields();
+    let names = fields.iter().map(|field| field.name().clone()).collect();
+    sink.header(name, names)?;
+    let wanted: Vec<usize> = (0..fields.len())
+        .filter(|column| sink.wants(*column))
+        .collect();
+    let mut wrong = Collected::default();
+    for column in &wanted {
+        let field = &fields[*column];
+        let kind = field.data_type();
+        if !is_read(kind) && !matches!(kind, DataType::Null | DataType::Timestamp(..)) {
+            wrong.push(FileError::UnsupportedType {
+                file: name.to_owned(),
+                column: field.name().clone(),
+                kind: kind.to_string(),
+            });
+        }
+    }
+    wrong.end()?;
+    Ok(wanted)
 }
 
 /// Record batches of one schema, in memory or as they come.
@@ -78,27 +106,31 @@ pub(super) fn read_batches<S: Sink, B: Borrow<RecordBatch>, E: Display>(
         let column = |field: &Arc<Field>| (field.name().clone(), field.data_type().clone());
         fields.map(column).collect()
     };
-    let names =
-        |columns: &[(String, DataType)]| columns.iter().map(|(name, _)| name.clone()).collect();
     let mut expected = None;
+    let mut wanted = Vec::new();
     let mut row = 0;
     for batch in batches {
         let batch = batch.map_err(|error| unreadable(error.to_string()))?;
         let batch = batch.borrow();
         let found = columns(batch.schema_ref());
         if expected.is_none() {
-            sink.header(name, names(&found))?;
+            wanted = begin(name, batch.schema_ref(), sink)?;
         } else if expected.as_ref() != Some(&found) {
             let reason = "its record batches have different columns";
             return Err(unreadable(reason.to_owned()));
         }
         expected = Some(found);
-        for column in 0..batch.num_columns() {
-            read_column(batch, column, row, name, sink)?;
+        let (rows, bytes) = (batch.num_rows(), batch.get_array_memory_size());
+        for start in (0..rows).step_by(BATCH) {
+            let some = BATCH.min(rows - start);
+            for column in &wanted {
+                let array = batch.column(*column).slice(start, some);
+                read_column(&array, (*column, row), sink)?;
+            }
+            row += some as u64;
+            sink.between_rows()?;
+            progress.advance((bytes as u128 * some as u128 / rows as u128) as u64);
         }
-        row += batch.num_rows() as u64;
-        sink.between_rows()?;
-        progress.advance(batch.get_array_memory_size() as u64);
     }
     if expected.is_none() {
         sink.header(name, Vec::new())?;
@@ -106,7 +138,7 @@ pub(super) fn read_batches<S: Sink, B: Borrow<RecordBatch>, E: Display>(
     sink.end()
 }
 
-/// Whether columns of a type are read.
+/// Whether columns of a type are read, and mean the same to an engine that counts records in a file.
 pub(super) fn is_read(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, value) => {
@@ -125,27 +157,32 @@ pub(super) fn is_read(kind: &DataType) -> bool {
     }
 }
 
+/// The values of a column of a type that is read: the place of the column, and the rows before.
 fn read_column<S: Sink>(
-    batch: &RecordBatch,
-    column: usize,
-    first_row: u64,
-    file: &str,
+    array: &dyn Array,
+    (column, first_row): (usize, u64),
     sink: &mut S,
 ) -> Result<(), FileError> {
-    let array = batch.column(column).as_ref();
-    let mut put = |row: usize, text: Option<&[u8]>, is_typed: bool| {
-        let place = first_row + row as u64 + 1;
-        match text {
-            Some(text) if is_typed => sink.typed(column, text, place),
-            Some(text) => sink.cell(column, text, place),
-            None => sink.null(column, place),
-        }
+    let place = |row: usize| first_row + row as u64 + 1;
+    if let DataType::Timestamp(unit, zone) = array.data_type() {
+        let has_zone = zone.is_some();
+        return each_moment((array, *unit), |row, moment| match moment {
+            None => sink.null(column, place(row)),
+            // With a time zone, the day would depend on where the reader is: the moment stands as it is in UTC.
+            Some(moment) if has_zone => sink.cell(
+                column,
+                format!("{}Z", moment.whole()).as_bytes(),
+                place(row),
+            ),
+            Some(moment) => sink.moment(column, moment, place(row)),
+        });
+    }
+    let is_typed = matches!(array.data_type(), DataType::Date32);
+    let mut each = |row: usize, text: Option<&[u8]>| match text {
+        Some(text) if is_typed => sink.typed(column, text, place(row)),
+        Some(text) => sink.cell(column, text, place(row)),
+        None => sink.null(column, place(row)),
     };
-    let is_typed = matches!(
-        array.data_type(),
-        DataType::Date32 | DataType::Timestamp(..)
-    );
-    let mut each = |row: usize, text: Option<&[u8]>| put(row, text, is_typed);
     match array.data_type() {
         DataType::Utf8 => {
             let texts = array.as_string::<i32>();
@@ -201,32 +238,8 @@ fn read_column<S: Sink>(
         }
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>();
-            let mut text = Vec::new();
             days.iter().enumerate().try_for_each(|(row, day)| {
-                text.clear();
-                // Writing to memory cannot fail.
-                let _ = match day.map(|days| (days, day_since_1970(days))) {
-                    Some((_, Some(day))) => write!(text, "{day}"),
-                    // No domain has such a day, so the error names the number.
-                    Some((days, None)) => write!(text, "{days} days after 1970-01-01"),
-                    None => Ok(()),
-                };
-                each(row, day.map(|_| text.as_slice()))
-            })
-        }
-        // The time of day is left out. With a time zone, the day would depend on where the reader is.
-        DataType::Timestamp(unit, None) => {
-            let days = match unit {
-                TimeUnit::Second => days::<TimestampSecondType>(array, 1),
-                TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, 1_000),
-                TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, 1_000_000),
-                TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, 1_000_000_000),
-            };
-            days.iter().enumerate().try_for_each(|(row, day)| {
-                let text = day.map(|day| match day_since_1970(day) {
-                    Some(day) => day.to_string(),
-                    None => format!("{day} days after 1970-01-01"),
-                });
+                let text = day.map(|day| day_text(i64::from(day)));
                 each(row, text.as_deref().map(str::as_bytes))
             })
         }
@@ -248,20 +261,9 @@ fn read_column<S: Sink>(
         DataType::UInt16 => numbers::<UInt16Type>(array, each),
         DataType::UInt32 => numbers::<UInt32Type>(array, each),
         DataType::UInt64 => numbers::<UInt64Type>(array, each),
-        other => Err(FileError::UnsupportedType {
-            file: file.to_owned(),
-            column: batch.schema().field(column).name().clone(),
-            kind: other.to_string(),
-        }),
+        // All is null: a column of any other type was refused at the header.
+        _ => (0..array.len()).try_for_each(|row| each(row, None)),
     }
-}
-
-/// The days since 1970 of moments, of which so many units are a second.
-fn days<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, second: i64) -> Vec<Option<i32>> {
-    let moments = array.as_primitive::<T>().iter();
-    // A day beyond the greatest number of days is no day of any domain.
-    let day = |moment: i64| i32::try_from(moment.div_euclid(second * 86_400)).unwrap_or(i32::MAX);
-    moments.map(|moment| moment.map(day)).collect()
 }
 
 fn numbers<T: ArrowPrimitiveType>(
@@ -277,14 +279,12 @@ where
         if let Some(number) = number {
             // Writing to memory cannot fail.
             let _ = write!(text, "{number}");
+            // The zero below zero is zero.
+            if text == b"-0" {
+                text.remove(0);
+            }
         }
         each(row, number.map(|_| text.as_slice()))?;
     }
     Ok(())
-}
-
-fn day_since_1970(days: i32) -> Option<Date> {
-    date(1970, 1, 1)
-        .checked_add(jiff::Span::new().try_days(days).ok()?)
-        .ok()
 }

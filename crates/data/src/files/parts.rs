@@ -10,13 +10,17 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, Field, SchemaRef};
+use hashbrown::HashSet;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::FileError;
 use super::csv;
-use super::open::{Compression, Format, format_of};
+use super::open::{Compression, Format, format_of, is_address};
 use super::parquet::is_read;
 use crate::nearest::quoted_list;
+
+/// So many bytes of a file of separated values are enough to read its header, however the file is compressed.
+pub const CSV_START: u64 = 1 << 19;
 
 /// The files of a table.
 #[derive(Debug, Clone)]
@@ -48,6 +52,19 @@ pub enum Head {
     Excel,
 }
 
+/// A file of a table, as its head says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Where the file lies: a path, or the address of an object.
+    pub file: PathBuf,
+    /// Its head.
+    pub head: Head,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its records, where its head says how many there are.
+    pub records: Option<u64>,
+}
+
 impl Parts {
     /// The files of tables that together are one, each a file or a folder of files; `expected` are names that
     /// headers are likely to hold. Headers are read and nothing else.
@@ -56,31 +73,59 @@ impl Parts {
         for path in paths {
             files.extend(files_of(path.as_ref())?);
         }
-        let mut found: Option<(Head, &Path)> = None;
-        let (mut bytes, mut records) = (0, Some(0));
-        for file in &files {
-            let (head, rows) = head(file, expected)?;
-            bytes += length(file);
-            records = records.zip(rows).map(|(all, rows)| all + rows);
-            match &mut found {
-                None => found = Some((head, file)),
-                Some((first, name)) => {
-                    see_same(&head, file, first, name)?;
-                    if let (Head::Csv { is_plain: all, .. }, Head::Csv { is_plain, .. }) =
-                        (first, head)
-                    {
-                        *all &= is_plain;
-                    }
+        see_each_once(&files)?;
+        let seen = files.into_iter().map(|file| {
+            let (head, records) = head(&file, expected)?;
+            Ok(Part {
+                bytes: length(&file),
+                file,
+                head,
+                records,
+            })
+        });
+        Self::of_seen(seen)
+    }
+
+    /// The files of one table whose heads were looked at, wherever the files lie.
+    pub fn of_seen(
+        seen: impl IntoIterator<Item = Result<Part, FileError>>,
+    ) -> Result<Self, FileError> {
+        let mut all: Option<Self> = None;
+        for part in seen {
+            let part = part?;
+            match &mut all {
+                None => {
+                    all = Some(Self {
+                        files: vec![part.file],
+                        head: part.head,
+                        bytes: part.bytes,
+                        records: part.records,
+                    });
                 }
+                Some(all) if all.files.contains(&part.file) => {
+                    return Err(FileError::Twice {
+                        file: part.file.display().to_string(),
+                    });
+                }
+                Some(all) => all.add(part)?,
             }
         }
-        let (head, _) = found.ok_or(FileError::NoFiles)?;
-        Ok(Self {
-            files,
-            head,
-            bytes,
-            records,
-        })
+        all.ok_or(FileError::NoFiles)
+    }
+
+    /// One more file, if it has the columns of the others.
+    fn add(&mut self, part: Part) -> Result<(), FileError> {
+        see_same(&part.head, &part.file, &self.head, &self.files[0])?;
+        if let (Head::Csv { is_plain: all, .. }, Head::Csv { is_plain, .. }) =
+            (&mut self.head, part.head)
+        {
+            *all &= is_plain;
+        }
+        self.bytes = self.bytes.saturating_add(part.bytes);
+        let records = self.records.zip(part.records);
+        self.records = records.and_then(|(all, records)| all.checked_add(records));
+        self.files.push(part.file);
+        Ok(())
     }
 
     /// The files, in the order in which they are read.
@@ -134,6 +179,17 @@ impl Parts {
 }
 
 impl Head {
+    /// The head of separated values that begin with these bytes; `expected` are names that it is likely to hold. A
+    /// start of [`CSV_START`] bytes is enough of any file.
+    pub fn of_csv(
+        file: &Path,
+        start: &[u8],
+        compression: Compression,
+        expected: &[String],
+    ) -> Result<Self, FileError> {
+        csv::head(csv::Input::Start(file, start, compression), expected)
+    }
+
     /// The names of the columns; of Excel they are not known beforehand.
     pub fn names(&self) -> Vec<String> {
         match self {
@@ -155,6 +211,11 @@ pub fn length_of(path: &Path) -> u64 {
 
 /// A file itself, or the files of a folder in the order of their names.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    if is_address(path) {
+        return Err(FileError::Elsewhere {
+            file: path.display().to_string(),
+        });
+    }
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -167,7 +228,8 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, FileError> {
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(['_', '.']) {
+        see_not_kept(&name, path)?;
+        if is_passed_over(&name) {
             continue;
         }
         // Links are followed, as they are where a file is named alone.
@@ -179,20 +241,64 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, FileError> {
         }
         files.push(entry.path());
     }
-    if files.is_empty() {
-        return Err(FileError::EmptyFolder { folder: folder() });
-    }
     files.sort();
-    let first = format_of(&files[0])?;
-    for file in &files {
+    see_one_kind(&files, path)?;
+    see_each_once(&files)?;
+    Ok(files)
+}
+
+/// Sees that all files of a folder are of one kind by their names, and that there may be several of that kind.
+pub fn see_one_kind(files: &[PathBuf], folder: &Path) -> Result<(), FileError> {
+    let Some(first) = files.first() else {
+        return Err(FileError::EmptyFolder {
+            folder: folder.display().to_string(),
+        });
+    };
+    let first = format_of(first)?;
+    for file in files {
         if format_of(file)? != first || first == Format::Excel {
             return Err(FileError::OtherKind {
                 file: file.display().to_string(),
-                folder: folder(),
+                folder: folder.display().to_string(),
             });
         }
     }
-    Ok(files)
+    Ok(())
+}
+
+/// Names by which a folder says that not all rows of its files count: Delta Lake, Hudi, and a job of Spark or Hive
+/// that has not ended.
+const KEPT: [&str; 3] = ["_delta_log", ".hoodie", "_temporary"];
+
+/// Sees that a name in a folder does not say that only some rows of its files count.
+pub fn see_not_kept(name: &str, folder: &Path) -> Result<(), FileError> {
+    match KEPT.contains(&name) {
+        false => Ok(()),
+        true => Err(FileError::Kept {
+            folder: folder.display().to_string(),
+            mark: name.to_owned(),
+        }),
+    }
+}
+
+/// Sees that no file is there twice, be it by a link.
+fn see_each_once(files: &[PathBuf]) -> Result<(), FileError> {
+    let mut known = HashSet::with_capacity(files.len());
+    for file in files {
+        // A file that is not there is told by who opens it.
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if !known.insert(real) {
+            return Err(FileError::Twice {
+                file: file.display().to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file of this name says how its folder came about, and holds no part of the table.
+pub fn is_passed_over(name: &str) -> bool {
+    name.starts_with(['_', '.'])
 }
 
 /// Sees that files have the same columns. A file that stands alone is left to its reader.
@@ -206,7 +312,10 @@ pub(super) fn see_columns(files: &[PathBuf], expected: &[String]) -> Result<(), 
 /// The head of a file, and its records where the head says how many there are.
 fn head(file: &Path, expected: &[String]) -> Result<(Head, Option<u64>), FileError> {
     Ok(match format_of(file)? {
-        Format::Csv(compression) => (csv::head(file, compression, expected)?, None),
+        Format::Csv(compression) => (
+            csv::head(csv::Input::File(file, compression), expected)?,
+            None,
+        ),
         Format::Excel => (Head::Excel, None),
         Format::Parquet => {
             let unreadable = |error: &dyn std::fmt::Display| FileError::Unreadable {

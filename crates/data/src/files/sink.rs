@@ -5,11 +5,15 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::collected::Collected;
-use super::error::{FileError, missing_column, missing_records, nearest_column, unknown_column};
+use super::error::{
+    FileError, missing_column, missing_records, nearest_column, no_column, unknown_column,
+};
+use super::moments::{MIDNIGHT, Moment};
 use super::{Others, RECORDS};
 use crate::attribute::{Role, Schema};
 use crate::counter::{Counter, UncountableError};
 use crate::csv_text::CsvText;
+use crate::domain::Domain;
 use crate::nearest::shorten;
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
@@ -23,6 +27,11 @@ pub(super) trait Sink {
     /// Names that a header is likely to hold, to tell delimiters apart.
     fn expected(&self) -> Vec<String>;
 
+    /// Whether the cells of a column are taken: those of other columns need not be read.
+    fn wants(&self, _column: usize) -> bool {
+        true
+    }
+
     /// Takes a cell; `line` is where the cell stands.
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
 
@@ -30,6 +39,9 @@ pub(super) trait Sink {
     fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
         self.cell(column, text, line)
     }
+
+    /// Takes a moment without a time zone.
+    fn moment(&mut self, column: usize, moment: Moment<'_>, line: u64) -> Result<(), FileError>;
 
     /// Hears now and then, between two rows, that all cells of the rows so far are taken.
     fn between_rows(&mut self) -> Result<(), FileError> {
@@ -229,6 +241,10 @@ impl Sink for HeaderSink {
         Err(self.enough())
     }
 
+    fn moment(&mut self, _: usize, _: Moment<'_>, _: u64) -> Result<(), FileError> {
+        Err(self.enough())
+    }
+
     fn null(&mut self, _: usize, _: u64) -> Result<(), FileError> {
         Err(self.enough())
     }
@@ -245,7 +261,7 @@ impl Sink for HeaderSink {
 impl Sink for TableSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();
-        refuse_duplicates(file, &names)?;
+        refuse_duplicates(file, &names, |_| true)?;
         self.targets.clear();
         let mut wrong = Collected::default();
         // A column that is spelled wrongly is not missing as well.
@@ -300,6 +316,13 @@ impl Sink for TableSink {
         attributes.map(|attribute| attribute.name.clone()).collect()
     }
 
+    fn wants(&self, column: usize) -> bool {
+        let counting = self.counting.as_ref();
+        let given = counting.and_then(|counting| counting.given.as_ref());
+        let says_records = given.is_some_and(|(place, _)| *place == Some(column));
+        self.targets[column].is_some() || says_records
+    }
+
     #[inline]
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
         let Some(attribute) = self.targets[column] else {
@@ -339,6 +362,22 @@ impl Sink for TableSink {
         self.cell(column, text, line)
     }
 
+    /// What a study says of days is said of moments too: the day is read, and the time left out. Where it says
+    /// nothing of days, the moment is a text like any other.
+    fn moment(&mut self, column: usize, moment: Moment<'_>, line: u64) -> Result<(), FileError> {
+        let attribute = self.targets[column].map(|place| &self.schema.attributes()[place]);
+        let reads = |text: &str| {
+            attribute.is_some_and(|attribute| attribute.domain.encode(text.as_bytes()).is_some())
+        };
+        let is_text = attribute.is_some_and(|attribute| attribute.domain == Domain::Text);
+        let text = match moment.day() {
+            day if !is_text && reads(day) => day,
+            _ if !is_text && reads(moment.whole()) => moment.whole(),
+            _ => moment.shortest(),
+        };
+        self.typed(column, text.as_bytes(), line)
+    }
+
     fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
         self.wrong.push(error);
         Ok(())
@@ -365,10 +404,16 @@ impl Sink for TableSink {
 #[derive(Default)]
 pub(super) struct TextSink {
     expected: Vec<String>,
+    /// Whether the expected columns are the only ones that are kept.
+    is_picky: bool,
     csv: CsvText,
     file: String,
     names: Vec<String>,
     columns: Vec<TextColumn>,
+    /// For each column of the file, the one that its cells go to.
+    targets: Vec<Option<usize>>,
+    /// The columns that hold moments.
+    moments: Vec<usize>,
     /// The records of the files before this one, so that places go on through all of them.
     before: u64,
     /// So many rows will come, if that is known.
@@ -384,12 +429,32 @@ impl TextSink {
         }
     }
 
+    /// A sink for these columns alone, which must be there.
+    pub(super) fn of_columns(columns: &[String]) -> Self {
+        Self {
+            is_picky: true,
+            ..Self::new(columns, CsvText::Verbatim)
+        }
+    }
+
     /// Makes room for so many rows, which are at hand.
     pub(super) fn with_room(self, room: usize) -> Self {
         Self { room, ..self }
     }
 
-    pub(super) fn finish(self, file: String) -> TextTable {
+    /// The table. A column of moments that are all at midnight is one of days.
+    pub(super) fn finish(mut self, file: String) -> TextTable {
+        self.moments.sort_unstable();
+        self.moments.dedup();
+        for column in self.moments {
+            let column = &mut self.columns[column];
+            let mut moments = column.dictionary.iter().filter(|text| !text.is_empty());
+            if moments.all(|text| text.ends_with(MIDNIGHT)) {
+                for text in &mut column.dictionary {
+                    *text = text.trim_end_matches(MIDNIGHT).into();
+                }
+            }
+        }
         TextTable {
             file,
             names: self.names,
@@ -404,12 +469,23 @@ impl Sink for TextSink {
         self.file = file.to_owned();
         let names = names.iter().map(|name| self.csv.read(name).to_owned());
         let names: Vec<String> = names.collect();
-        refuse_duplicates(file, &names)?;
-        self.columns.resize_with(names.len(), TextColumn::default);
+        let is_kept = |name: &String| !self.is_picky || self.expected.contains(name);
+        refuse_duplicates(file, &names, is_kept)?;
+        let missing = self.expected.iter().filter(|name| !names.contains(name));
+        let mut wrong = Collected::default();
+        for name in missing.filter(|_| self.is_picky) {
+            wrong.push(no_column(file, name, &names));
+        }
+        wrong.end()?;
+        let mut kept = 0..;
+        let targets = names.iter().map(|name| is_kept(name).then(|| kept.next()));
+        self.targets = targets.map(Option::flatten).collect();
+        self.names = names.iter().filter(|name| is_kept(name)).cloned().collect();
+        self.columns
+            .resize_with(self.names.len(), TextColumn::default);
         for column in &mut self.columns {
             column.codes.reserve_exact(self.room);
         }
-        self.names = names;
         Ok(())
     }
 
@@ -417,7 +493,14 @@ impl Sink for TextSink {
         self.expected.clone()
     }
 
+    fn wants(&self, column: usize) -> bool {
+        self.targets[column].is_some()
+    }
+
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        let Some(column) = self.targets[column] else {
+            return Ok(());
+        };
         let Ok(text) = std::str::from_utf8(text) else {
             return Err(FileError::NotUtf8 {
                 file: self.file.clone(),
@@ -427,6 +510,15 @@ impl Sink for TextSink {
         };
         self.columns[column].push(self.csv.read(text), self.before + line);
         Ok(())
+    }
+
+    fn moment(&mut self, column: usize, moment: Moment<'_>, line: u64) -> Result<(), FileError> {
+        if let Some(target) = self.targets[column]
+            && self.moments.last() != Some(&target)
+        {
+            self.moments.push(target);
+        }
+        self.cell(column, moment.whole().as_bytes(), line)
     }
 
     fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
@@ -444,9 +536,14 @@ impl Sink for TextSink {
     }
 }
 
-fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), FileError> {
+fn refuse_duplicates(
+    file: &str,
+    names: &[String],
+    is_of_interest: impl Fn(&String) -> bool,
+) -> Result<(), FileError> {
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(names.len());
-    for (second, name) in names.iter().enumerate() {
+    let named = names.iter().enumerate();
+    for (second, name) in named.filter(|(_, name)| is_of_interest(name)) {
         if let Some(first) = seen.insert(name, second) {
             return Err(FileError::DuplicateColumn {
                 file: file.to_owned(),

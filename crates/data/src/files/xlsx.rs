@@ -1,6 +1,6 @@
 //! Excel in: the first sheet of an `.xlsx` file. The first row that is not empty is the header; errors name
-//! the sheet's own rows. A number is read as the shortest text that means it, a day as the day of its
-//! moment, an empty cell as the missing value; rows without any value are passed over.
+//! the sheet's own rows. A number is read as the shortest text that means it, a day as a moment of it, an empty
+//! cell as the missing value; rows without any value are passed over.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,6 +9,7 @@ use std::path::Path;
 use calamine::{Data, Reader as _, Xlsx, open_workbook};
 
 use super::FileError;
+use super::moments::Moment;
 use super::sink::Sink;
 
 pub(super) fn read<S: Sink>(path: &Path, sink: &mut S) -> Result<(), FileError> {
@@ -29,7 +30,11 @@ pub(super) fn read<S: Sink>(path: &Path, sink: &mut S) -> Result<(), FileError> 
     let (_, header) = rows
         .next()
         .ok_or_else(|| FileError::Empty { file: file.clone() })?;
-    let name = |cell: &Data| text(cell).map_or_else(String::new, |(text, _)| text);
+    let name = |cell: &Data| match text(cell) {
+        None => String::new(),
+        Some(Text::Plain(text) | Text::Typed(text)) => text,
+        Some(Text::Moment(text)) => Moment::of(&text).shortest().to_owned(),
+    };
     sink.header(&file, header.iter().map(name).collect())?;
     for (line, row) in rows {
         if row.iter().all(|cell| *cell == Data::Empty) {
@@ -38,30 +43,46 @@ pub(super) fn read<S: Sink>(path: &Path, sink: &mut S) -> Result<(), FileError> 
         for (column, cell) in row.iter().enumerate() {
             match text(cell) {
                 None => sink.null(column, line)?,
-                Some((text, true)) => sink.typed(column, text.as_bytes(), line)?,
-                Some((text, false)) => sink.cell(column, text.as_bytes(), line)?,
+                Some(Text::Plain(text)) => sink.cell(column, text.as_bytes(), line)?,
+                Some(Text::Typed(text)) => sink.typed(column, text.as_bytes(), line)?,
+                Some(Text::Moment(text)) => sink.moment(column, Moment::of(&text), line)?,
             }
         }
     }
     sink.end()
 }
 
-/// The text of a cell, and whether its value has a type of its own; nothing for an empty cell.
-fn text(cell: &Data) -> Option<(String, bool)> {
+/// What stands in a cell.
+enum Text {
+    /// Text as somebody wrote it.
+    Plain(String),
+    /// A value with a type of its own.
+    Typed(String),
+    /// Day and time.
+    Moment(String),
+}
+
+/// The text of a cell; nothing for an empty cell.
+fn text(cell: &Data) -> Option<Text> {
     Some(match cell {
         Data::Empty => return None,
-        Data::Int(number) => (number.to_string(), true),
-        Data::Float(number) => (number.to_string(), true),
-        Data::Bool(truth) => (truth.to_string(), true),
+        Data::Int(number) => Text::Typed(number.to_string()),
+        Data::Float(number) => Text::Typed(number.to_string()),
+        Data::Bool(truth) => Text::Typed(truth.to_string()),
         Data::DateTime(moment) if moment.is_datetime() => {
-            let (year, month, day, ..) = moment.to_ymd_hms_milli();
-            (format!("{year:04}-{month:02}-{day:02}"), true)
+            let (year, month, day, hour, minute, second, milli) = moment.to_ymd_hms_milli();
+            let day = format!("{year:04}-{month:02}-{day:02}");
+            let time = format!("T{hour:02}:{minute:02}:{second:02}");
+            let fraction = match milli {
+                0 => String::new(),
+                milli => format!(".{milli:03}"),
+            };
+            Text::Moment([day, time, fraction].concat())
         }
         // A length of time.
-        Data::DateTime(moment) => (moment.as_f64().to_string(), true),
-        // The day is what stands before the time.
-        Data::DateTimeIso(text) => (text.chars().take(10).collect(), true),
-        Data::DurationIso(text) | Data::String(text) => (text.clone(), false),
-        other => (other.to_string(), false),
+        Data::DateTime(moment) => Text::Typed(moment.as_f64().to_string()),
+        Data::DateTimeIso(text) => Text::Moment(text.clone()),
+        Data::DurationIso(text) | Data::String(text) => Text::Plain(text.clone()),
+        other => Text::Plain(other.to_string()),
     })
 }

@@ -30,6 +30,12 @@ impl Mistakes {
         }
     }
 
+    /// All of these as one error, if there are any.
+    pub(super) fn all<E: Into<StudyError>>(errors: Vec<E>) -> Result<(), StudyError> {
+        let errors = errors.into_iter().map(Into::into).collect();
+        Self { errors }.end()
+    }
+
     /// The mistakes as one error, if there are any.
     pub(super) fn end(mut self) -> Result<(), StudyError> {
         match self.errors.len() {

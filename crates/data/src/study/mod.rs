@@ -1,6 +1,6 @@
 //! The study file: the agreement of all sites, as people write it.
 //!
-//! Read here: name, partition, sites, attributes and the algorithm's name. From [`Study::document`],
+//! Read here: name, partition, sites, attributes, limits of the gate and the algorithm's name. From [`Study::document`],
 //! the `privacy` crate reads the requirement and the `protocols` crate how protocols run: security
 //! level, roles, `[network]` and what else stands in `[algorithm]`. Every key is known and every error names file
 //! and line.
@@ -10,6 +10,7 @@ mod attributes;
 mod audit;
 mod described;
 mod fragments;
+mod gate;
 mod identity;
 mod mistakes;
 mod query;
@@ -35,6 +36,7 @@ pub use described::{
 };
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
+pub use gate::{Gate, Share};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
 pub use mistakes::Mistakes;
 pub use query::{AnswerKind, Query};
@@ -63,6 +65,9 @@ pub struct Study {
     /// Which questions sites may ask each other about the table that they hold together; none where this is
     /// not set.
     pub query: Option<Query>,
+    /// Which attacks are tried on a release before any site signs it, and how much may fall to each; none
+    /// where this is not set.
+    pub gate: Option<Gate>,
     /// How text stands in the CSV files of the study's releases.
     pub csv: CsvText,
     /// The institutions, in declared order; may be empty for a study of one party.
@@ -164,7 +169,9 @@ impl Study {
             let partition = terms.partition;
             let sites = mistakes.note(sites(&root, partition));
             let written = mistakes.note(algorithm::read(&root, partition));
-            (sites, written, mistakes.note(query::read(&root, partition)))
+            let query = mistakes.note(query::read(&root, partition));
+            let gate = mistakes.note(gate::read(&root, (partition, terms.release)));
+            (sites, written, query, gate)
         });
         // The requirement's keys belong to the privacy crate; other keys are read where terms and columns
         // can be.
@@ -174,14 +181,18 @@ impl Study {
             "algorithm",
             "network",
             "query",
+            "gate",
             "identity",
         ] {
             root.has(key);
         }
         mistakes.note(root.finish());
         mistakes.end()?;
-        let (Some(schema), Some(terms), Some((Some(sited), Some(written), Some(query)))) =
-            (schema, terms, of_terms)
+        let (
+            Some(schema),
+            Some(terms),
+            Some((Some(sited), Some(written), Some(query), Some(gate))),
+        ) = (schema, terms, of_terms)
         else {
             // What could not be read is a mistake, so this is not reached.
             return Err(root.wrong_section("the study cannot be read").into());
@@ -231,6 +242,7 @@ impl Study {
             rows,
             audit,
             query,
+            gate,
             csv,
             sites,
             schema,

@@ -543,3 +543,67 @@ fn questions_are_closed_by_default_and_named_by_their_answers() {
         assert!(error.contains(why), "{error}");
     }
 }
+
+const AGE: &str =
+    "[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n";
+
+#[test]
+fn limits_of_the_gate_are_exact_shares() {
+    let study = read(&format!("{AGE}[gate]\nskew = 0.1\ncertain = 0.000001\n")).unwrap();
+    let gate = study.gate.unwrap();
+    let limits: Vec<(&str, u32)> = gate
+        .limits()
+        .map(|(attack, share)| (attack, share.millionths()))
+        .collect();
+    assert_eq!(limits, [("certain", 1), ("skew", 100_000)]);
+    assert_eq!(gate.limit("skew").map(Share::number), Some(0.1));
+    assert_eq!(gate.limit("other"), None);
+    assert_eq!(read(AGE).unwrap().gate, None);
+    for whole in ["0", "1", "1.0"] {
+        assert!(read(&format!("{AGE}[gate]\norder = {whole}\n")).is_ok());
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_with_limits_is_told_at_once() {
+    let told = refusal(&format!(
+        "{AGE}[gate]\nskew = 1.5\ncertain = 0.0000001\ncertian = 0.1\nordre = 0\nbayes = 0.1\nother = \"all\"\nprinted = nan\n"
+    ));
+    for line in [
+        "study.toml:10: `gate.skew` is 1.5, expected a share from 0 to 1",
+        "study.toml:11: `gate.certain` is 0.0000001, expected a share",
+        "study.toml:12: unknown key `certian` in `gate`\nhint: did you mean `certain`?",
+        "study.toml:13: unknown key `ordre` in `gate`\nhint: did you mean `order`?",
+        "study.toml:14: `gate.bayes` is an attack that no run tries",
+        "study.toml:15: ",
+        "study.toml:16: `gate.printed` is NaN",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    let vertical =
+        "[[attribute]]\nname = \"id\"\nrole = \"identifier\"\n[gate]\nends = 0.1\ncertain = 0.1\n";
+    let text = format!("[study]\nname = \"s\"\npartition = \"vertical\"\n{AGE}{vertical}");
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let told = Study::read(document, Path::new(""))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("study.toml:13: `gate.ends` is for horizontal studies")
+            && !told.contains("certain"),
+        "{told}"
+    );
+    let none = refusal(&format!("{AGE}[gate]\n"));
+    assert!(none.contains("[gate] limits no attack"), "{none}");
+    for name in Gate::names() {
+        assert!(none.contains(&format!("`{name}`")), "{none}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "[study]\nname = \"s\"\npartition = \"horizontal\"\nrelease = \"virtual\"\n{AGE}[gate]\nskew = 0.1\n"
+    );
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let told = Study::read(document, folder.path())
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("[gate] holds back releases"), "{told}");
+}

@@ -350,7 +350,7 @@ fn counted_rows_come_cell_by_cell_too() {
 #[test]
 fn batches_without_counts_are_still_single_records() {
     let batch = RecordBatch::try_from_iter([("a0", texts(&["1", "1"]))]).unwrap();
-    let table = read_batches("rows", &[batch], &attributes(1, 5), &Others::Refuse).unwrap();
+    let table = read_batches("rows", &[batch], &attributes(1, 5), &Others::Refuse, &()).unwrap();
     assert_eq!(
         (table.rows(), table.records(), table.counts()),
         (2, 2, None)

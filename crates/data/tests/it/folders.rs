@@ -104,6 +104,55 @@ fn files_are_read_by_name_and_marks_of_engines_are_passed_over() {
 }
 
 #[test]
+fn folders_whose_files_also_hold_rows_that_do_not_count_are_refused() {
+    for mark in ["_delta_log", ".hoodie", "_temporary"] {
+        let folder = Folder::new().csv("part-1.csv", "age,flu\n1,no\n");
+        std::fs::create_dir(folder.path().join(mark)).unwrap();
+        assert_eq!(
+            folder.read().unwrap_err(),
+            format!(
+                "FOLDER: holds `{mark}`, so its files also hold rows that were changed or deleted, or that nobody has finished\nhint: have its own engine write the rows that count into a folder of plain files, and name that folder"
+            )
+        );
+    }
+}
+
+#[test]
+fn no_file_is_read_twice() {
+    let folder = Folder::new().csv("part-1.csv", "age,flu\n1,no\n");
+    let (whole, one) = (folder.path().to_owned(), folder.path().join("part-1.csv"));
+    let twice = Parts::of(&[&whole, &one], &[]).unwrap_err();
+    assert_eq!(
+        folder.said(&twice.to_string()),
+        "part-1.csv: is named twice, alone, by its folder or by a link\nhint: name each file once"
+    );
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&one, whole.join("part-2.csv")).unwrap();
+        assert!(
+            folder
+                .read()
+                .unwrap_err()
+                .contains("part-2.csv: is named twice")
+        );
+    }
+}
+
+#[test]
+fn addresses_of_object_stores_are_for_engines() {
+    let read = read_table(
+        Path::new("s3://clinic/ward"),
+        &schema(),
+        &Others::Refuse,
+        &(),
+    );
+    assert_eq!(
+        read.unwrap_err().to_string(),
+        "s3://clinic/ward: lies in an object store, which an engine reads\nhint: add --engine local, or name the address as `path` of [source.engine] in site.toml"
+    );
+}
+
+#[test]
 fn a_folder_may_be_called_as_a_file_is() {
     let folder = Folder::new();
     let inner = folder.path().join("patients.parquet");

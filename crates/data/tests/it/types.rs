@@ -5,11 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, RecordBatch,
-    StringArray, TimestampMillisecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+    Int64Array, NullArray, RecordBatch, StringArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray,
 };
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_batches, read_csv, read_table, write_table};
+use hedgerow_data::files::{
+    Others, read_batches, read_columns, read_columns_of_batches, read_csv, read_table, read_text,
+    read_text_batches, write_table,
+};
 use hedgerow_data::{Schema, Study, Table};
 use proptest::prelude::*;
 
@@ -35,7 +39,7 @@ fn decimals_come_as_any_kind_of_number() {
     let schema = schema(FEVER);
     let read = |column: ArrayRef| {
         let batch = RecordBatch::try_from_iter_with_nullable([("fever", column, true)]).unwrap();
-        let table = read_batches("patients", &[batch], &schema, &Others::Refuse);
+        let table = read_batches("patients", &[batch], &schema, &Others::Refuse, &());
         table.map(|table| labels(&table, 0))
     };
     let expected = ["38.6", "NA", "40.0"];
@@ -113,24 +117,124 @@ fn typed_days_and_truth_values() {
             ("ward", ward.clone()),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        let table = read_batches("patients", &[batch], &schema, &Others::Refuse).unwrap();
+        let table = read_batches("patients", &[batch], &schema, &Others::Refuse, &()).unwrap();
         assert_eq!(labels(&table, 0), ["2024-01-01", ""]);
         assert_eq!(labels(&table, 1), ["true", "unknown"]);
         assert_eq!(labels(&table, 2), ["a", "none"]);
     }
-    let zoned = TimestampMillisecondArray::from(moments.to_vec()).with_timezone("+02:00");
-    let columns: [(&str, ArrayRef); 3] = [
-        ("came", Arc::new(zoned)),
-        ("smokes", smokes),
-        ("ward", ward),
+    // With a time zone a moment has no day of its own: it is read as text, in UTC.
+    let read = |study: &str| {
+        let zoned = TimestampMillisecondArray::from(moments.to_vec()).with_timezone("+02:00");
+        let columns: [(&str, ArrayRef); 3] = [
+            ("came", Arc::new(zoned)),
+            ("smokes", smokes.clone()),
+            ("ward", ward.clone()),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let schema = self::schema(study);
+        read_batches("patients", &[batch], &schema, &Others::Refuse, &())
+    };
+    let error = read(&SPELLED.replace("format = \"%d.%m.%Y %H:%M\"\n", ""));
+    let error = error.unwrap_err().to_string();
+    let expected = "patients:1: column `came`: value `2024-01-01T23:59:59.999Z` is outside the days 2024-01-01 to 2024-12-31 (year-month-day)\nhint: format = \"%Y-%m-%dT%H:%M:%S%.fZ\" reads days such as this one";
+    assert_eq!(error, expected);
+    let table = read(&SPELLED.replace("%d.%m.%Y %H:%M", "%Y-%m-%dT%H:%M:%S%.fZ")).unwrap();
+    assert_eq!(labels(&table, 0), ["2024-01-01", ""]);
+}
+
+/// A table that no study explains has whole moments: they are cut to days nowhere but where a study says that a
+/// column is of days.
+#[test]
+fn moments_are_whole_without_a_study() {
+    let second = 1_000_000;
+    let day = 86_400 * second;
+    let batch = |moments: Vec<Option<i64>>| {
+        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(moments));
+        RecordBatch::try_from_iter_with_nullable([("came", column, true)]).unwrap()
+    };
+    let texts = |batches: &[RecordBatch]| -> Vec<String> {
+        let table = read_text_batches("visits", batches, &[], &()).unwrap();
+        table.columns[0].iter().map(str::to_owned).collect()
+    };
+    let some = [
+        batch(vec![Some(0), None]),
+        batch(vec![Some(-day), Some(day)]),
     ];
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let error = read_batches("patients", &[batch], &schema, &Others::Refuse).unwrap_err();
+    let days = ["1970-01-01", "", "1969-12-31", "1970-01-02"];
+    assert_eq!(texts(&some), days);
+    let more = [
+        batch(vec![Some(0), None]),
+        batch(vec![Some(-1), Some(36_061 * second)]),
+    ];
+    let moments = [
+        "1970-01-01T00:00:00",
+        "",
+        "1969-12-31T23:59:59.999999",
+        "1970-01-01T10:01:01",
+    ];
+    assert_eq!(texts(&more), moments);
+    // And from a file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, more[0].schema(), None).unwrap();
+    more.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.close().unwrap();
+    let table = read_text(&path, &[], &()).unwrap();
+    assert_eq!(table.columns[0].iter().collect::<Vec<_>>(), moments);
+}
+
+/// Columns that are not asked for may hold anything; those that are asked for and cannot be read are all named.
+#[test]
+fn columns_that_nobody_asks_for_are_passed_over() {
+    let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..], &b"y"[..]]));
+    let ages: ArrayRef = Arc::new(Int64Array::from(vec![31, 44]));
+    let nothing: ArrayRef = Arc::new(NullArray::new(2));
+    let columns = [
+        ("photo", bytes.clone()),
+        ("age", ages),
+        ("scan", bytes),
+        ("note", nothing),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.map(|(name, values)| (name, values, true)),
+    )
+    .unwrap();
+    let some = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let read = read_columns_of_batches("people", std::slice::from_ref(&batch), &names, &());
+        read.map_err(|error| error.to_string())
+    };
+    let read = some(&["note", "age"]).unwrap();
+    assert_eq!(read.names, ["age", "note"]);
+    assert_eq!(read.columns[0].iter().collect::<Vec<_>>(), ["31", "44"]);
+    assert_eq!(read.columns[1].iter().collect::<Vec<_>>(), ["", ""]);
+    let said = some(&["photo", "age", "scan"]).unwrap_err();
     assert!(
-        error
+        said.starts_with("people: column `photo` has type Binary\nhint: expected text"),
+        "{said}"
+    );
+    assert!(
+        said.contains("error: people: column `scan` has type Binary"),
+        "{said}"
+    );
+    let said = some(&["agee", "age", "zip"]).unwrap_err();
+    let expected = "people:1: there is no column `agee`\nhint: the file has `photo`, `age`, `scan`, `note`\nerror: people:1: there is no column `zip`";
+    assert_eq!(said, expected);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let some = batch.project(&[0, 1]).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, some.schema(), None).unwrap();
+    writer.write(&some).unwrap();
+    writer.close().unwrap();
+    let read = read_columns(&path, &["age".to_owned()], &()).unwrap();
+    assert_eq!((read.names.len(), read.rows()), (1, 2));
+    assert!(
+        read_text(&path, &[], &())
+            .unwrap_err()
             .to_string()
-            .contains("column `came` has type Timestamp"),
-        "{error}"
+            .contains("has type Binary")
     );
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hedgerow_data::Recode;
 use hedgerow_data::study::Algorithm;
-use hedgerow_data::{Attribute, Recode, Role, Schema};
 use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::mondrian::TopDown;
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::study::Study;
 use crate::study::algorithm::{Wanted, lines, rewritten};
 use crate::study::opened::Opened;
+use crate::study::written::{How, is_box, quasi};
 
 /// The most values of a quasi-identifier that are written as sets here: a set of more says little to readers.
 const MOST_VALUES_OF_SETS: u32 = 1_000;
@@ -28,7 +29,7 @@ pub struct Choice {
     /// Recodings that would write the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<&'static str>,
-    /// Of cuts, the range that a class is written as covering.
+    /// The range that a class is written as covering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<&'static str>,
     /// How each quasi-identifier is written, in order.
@@ -75,16 +76,10 @@ impl Writes {
 }
 
 fn writes(opened: &Opened) -> Vec<Writes> {
-    let is_box = is_box(opened);
-    let written = quasi(&opened.study.schema).zip(Way::of(opened).recodes);
-    let written = written.map(|(attribute, recode)| Writes {
+    let written = quasi(&opened.study.schema).zip(Way::of(opened).written);
+    let written = written.map(|(attribute, how)| Writes {
         attribute: attribute.name.clone(),
-        how: match recode {
-            Recode::Node => "node",
-            Recode::Range if is_box => "range",
-            Recode::Range => "tight range",
-            Recode::Set => "set",
-        },
+        how: how.name(),
         // Two values are a range in either order.
         ordered: attribute.domain.is_ordered() || attribute.domain.size() <= 2,
     });
@@ -160,9 +155,6 @@ fn wanted(has_sites: bool) -> Vec<Wanted> {
     let mut all = Vec::new();
     for algorithm in algorithms.into_iter().filter(is_fit) {
         for covers in [Covers::Tight, Covers::Box] {
-            if covers == Covers::Box && algorithm == Algorithm::Clustering {
-                continue;
-            }
             all.extend(Recode::NAMES.map(|(_, recode)| Wanted {
                 algorithm,
                 recode: Some(recode),
@@ -202,12 +194,11 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
             Candidate { choice, study }
         }
         Err(error) => {
-            let is_cut = wanted.algorithm != Algorithm::Clustering;
             let choice = Choice {
                 algorithm: wanted.algorithm.name(),
                 recode: recode.name(),
                 same: Vec::new(),
-                covers: is_cut.then_some(wanted.covers.name()),
+                covers: Some(wanted.covers.name()),
                 writes: Vec::new(),
                 own: false,
                 lines: String::new(),
@@ -221,12 +212,11 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
 
 fn choice(opened: &Opened, lines: String) -> Choice {
     let algorithm = opened.study.algorithm;
-    let is_cut = algorithm != Algorithm::Clustering;
     Choice {
         algorithm: algorithm.name(),
         recode: opened.run.recode.name(),
         same: Vec::new(),
-        covers: is_cut.then_some(opened.run.top_down.covers.name()),
+        covers: Some(opened.run.top_down.covers.name()),
         writes: writes(opened),
         own: false,
         lines,
@@ -249,22 +239,24 @@ pub(super) fn reason(error: &Error) -> String {
 struct Way {
     algorithm: Algorithm,
     settings: RunSettings,
-    recodes: Vec<Recode>,
+    written: Vec<How>,
 }
 
 impl Way {
     fn of(opened: &Opened) -> Self {
         let algorithm = opened.study.algorithm;
         let mut settings = opened.run;
+        let is_box = is_box(&opened.study, &opened.run);
+        let written = quasi(&opened.study.schema)
+            .map(|attribute| How::of(attribute, attribute.recode_or(settings.recode), is_box));
+        let written: Vec<How> = written.collect();
         if algorithm == Algorithm::Clustering {
+            // A node of a cluster is the same, however wide ranges are.
             settings.top_down = TopDown::default();
         }
-        let is_box = is_box(opened);
-        let recodes = quasi(&opened.study.schema)
-            .map(|attribute| written(attribute, attribute.recode_or(settings.recode), is_box));
         Self {
             algorithm,
-            recodes: recodes.collect(),
+            written,
             settings: RunSettings {
                 recode: Recode::default(),
                 ..settings
@@ -273,34 +265,11 @@ impl Way {
     }
 }
 
-/// Whether classes are written as what cuts leave.
-fn is_box(opened: &Opened) -> bool {
-    opened.study.algorithm != Algorithm::Clustering && opened.run.top_down.covers == Covers::Box
-}
-
-fn quasi(schema: &Schema) -> impl Iterator<Item = &Attribute> {
-    let attributes = schema.attributes().iter();
-    attributes.filter(|attribute| attribute.role == Role::Quasi)
-}
-
-/// The recoding that a class of an attribute is written by in the end.
-fn written(attribute: &Attribute, recode: Recode, is_box: bool) -> Recode {
-    let recode = match recode {
-        // What cuts leave is an interval of values, however many of them occur.
-        Recode::Set if is_box => Recode::Range,
-        other => other,
-    };
-    match (recode, attribute.domain.taxonomy()) {
-        (Recode::Node, None) => Recode::Range,
-        (recode, _) => recode,
-    }
-}
-
 /// Why sets are not written of so many values. What the study says itself of an attribute stays.
 fn too_large(opened: &Opened, way: &Way) -> Option<String> {
-    let mut written = quasi(&opened.study.schema).zip(&way.recodes);
-    let (attribute, _) = written.find(|(attribute, recode)| {
-        **recode == Recode::Set
+    let mut written = quasi(&opened.study.schema).zip(&way.written);
+    let (attribute, _) = written.find(|(attribute, how)| {
+        **how == How::Set
             && attribute.recode.is_none()
             && attribute.domain.size() > MOST_VALUES_OF_SETS
     })?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hedgerow_data::files::Others;
 use hedgerow_data::{Role, Schema, Study};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Rows, Subject, Verdict, attack_all};
-use hedgerow_privacy::{Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -157,7 +157,7 @@ pub fn gate(release: &Release, suspicion: &Suspicion) -> Result<Gated, Error> {
 }
 
 /// What the study demands, as far as attacks ask.
-struct Demanded {
+pub(crate) struct Demanded {
     k: u64,
     m: u64,
     is_joined: bool,
@@ -173,18 +173,33 @@ impl Demanded {
             )?),
             false => None,
         };
-        let several = study.schema.with_role(Role::Sensitive).len() > 1;
-        Ok(Self {
-            // Where nothing is demanded, nobody is to be alone.
-            k: requirement.as_ref().map_or(2, Requirement::k).max(2),
-            m: requirement.as_ref().and_then(|one| one.m).unwrap_or(0),
-            is_joined: several
-                && requirement.is_some_and(|one| one.sensitive == Sensitive::Product),
+        Ok(match requirement {
+            Some(requirement) => Self::of_requirement(&requirement, &study.schema),
+            None => Self {
+                // Where nothing is demanded, nobody is to be alone.
+                k: 2,
+                m: 0,
+                is_joined: false,
+            },
         })
     }
 
+    /// What a requirement of these columns demands.
+    pub(crate) fn of_requirement(requirement: &Requirement, schema: &Schema) -> Self {
+        Self {
+            k: requirement.k().max(2),
+            m: requirement.m.unwrap_or(0),
+            is_joined: requirement.sensitive_of(schema).has_product(),
+        }
+    }
+
     fn subject<'a>(&self, read: &'a Read) -> Subject<'a> {
-        Subject::new(&read.release, self.k).with_sensitive_joined(self.is_joined)
+        self.subject_of(&read.release)
+    }
+
+    /// A release, as attackers see it.
+    pub(crate) fn subject_of<'a>(&self, release: &'a hedgerow_data::Release) -> Subject<'a> {
+        Subject::new(release, self.k).with_sensitive_joined(self.is_joined)
     }
 
     /// The defaults, what the study promises, and what the caller says.

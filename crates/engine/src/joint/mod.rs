@@ -2,12 +2,14 @@
 //! machines: classes or groups, how they are written, and the joint release.
 
 pub(crate) mod convergence;
+pub(crate) mod gate;
 mod one_party;
 mod people;
 mod same_people;
 
 pub use convergence::{ChangePhase, Convergence, Ended, LossMeasure, Step};
-pub(crate) use one_party::one_party;
+pub use gate::TriedAttack;
+pub(crate) use one_party::{gate_alone, one_party};
 
 use hedgerow_data::Release;
 use hedgerow_protocols::horizontal::Owner;

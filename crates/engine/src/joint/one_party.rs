@@ -4,6 +4,7 @@ use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Party, Security, Seed, Settings};
 
+use super::gate::{Beside, Gated};
 use super::{Joint, Pace, Step};
 use crate::study::plan::Draws;
 use crate::study::ready::{Contribution, Ready};
@@ -30,4 +31,16 @@ pub(crate) fn one_party(
     let run = ready.take_part(&mut party, contribution, owners, (&draws, pace), each_step);
     let joint = pollster::block_on(run)?;
     Ok((joint, party.calls()))
+}
+
+/// What the gate of one party finds in the party's own release.
+pub(crate) fn gate_alone(
+    ready: &Ready,
+    of_run: (&Joint, &Contribution),
+    owner: Owner<'_>,
+    beside: &Beside,
+) -> Result<Gated, Error> {
+    // Nothing is drawn, and nobody asked.
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
+    pollster::block_on(ready.gate(&mut party, of_run, owner, beside))
 }

@@ -37,6 +37,9 @@ pub struct Achieved {
     /// Records of the smallest class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
+    /// Of a release whose tables only a group joins: the fewest records that are printed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k_printed: Option<u64>,
     /// Distinct sensitive values of the class with the fewest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l_distinct: Option<u64>,
@@ -81,6 +84,7 @@ impl Achieved {
         };
         Self {
             k: number(&models.k).and_then(whole),
+            k_printed: number(&models.k_printed).and_then(whole),
             l_distinct: number(&models.l_distinct).and_then(whole),
             l_entropy: number(&models.l_entropy).and_then(real),
             t,
@@ -110,8 +114,13 @@ impl Achieved {
                 each.collect::<Vec<_>>().join(", "),
             ]
         });
+        let groups = match self.k_printed {
+            Some(_) => "k-anonymity of groups",
+            None => "k-anonymity",
+        };
         let rows = [
-            whole("k-anonymity", self.k),
+            whole(groups, self.k),
+            whole("k of what is printed", self.k_printed),
             whole("distinct l-diversity", self.l_distinct),
             real("entropy l-diversity", self.l_entropy),
             t,

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::achieved::Achieved;
 use super::cost::Cost;
 use super::ordered::Ordered;
+use crate::joint::TriedAttack;
 use crate::joint::convergence::Convergence;
 
 /// The manifest's name in the folder of a release.
@@ -124,6 +125,9 @@ pub struct Statement {
     pub fragments: bool,
     /// What every class was made to satisfy.
     pub requirement: Demanded,
+    /// The attacks that the study limits, and what came of them before anybody signed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<TriedAttack>,
     /// The columns of the study.
     pub columns: Vec<DescribedColumn>,
 }

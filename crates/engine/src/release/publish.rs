@@ -42,6 +42,7 @@ impl Ready {
             verdict,
             utility,
             recode: self.run.recode,
+            gate: Vec::new(),
         };
         Ok((published, read.release))
     }

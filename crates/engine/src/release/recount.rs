@@ -251,11 +251,13 @@ name = "ALGORITHM"
         }
     }
 
-    const KINDS: [(&str, &str); 4] = [
+    const KINDS: [(&str, &str); 6] = [
         ("each", "mondrian"),
         ("product", "mondrian"),
+        ("both", "mondrian"),
         ("each", "clustering"),
         ("product", "clustering"),
+        ("both", "clustering"),
     ];
 
     #[test]

@@ -108,6 +108,7 @@ impl Statement {
             recode: study.recode,
             fragments: study.asks_for_fragments(),
             requirement: Demanded::from(&ready.requirement),
+            gate: published.gate.clone(),
             columns: DescribedColumn::of_study(study),
         })
     }

@@ -1,5 +1,6 @@
 //! What a report says, before it is set as HTML or as text.
 
+use hedgerow_data::Cell;
 use hedgerow_data::files::HOW_FRAGMENTS_JOIN;
 use hedgerow_data::study::Algorithm;
 
@@ -10,6 +11,7 @@ use super::sizes::Sizes;
 use crate::gate::Gated;
 use crate::release::manifest::{Manifest, Shared};
 use crate::study::opened::Opened;
+use crate::study::written::Telling;
 use crate::verify::{Seen, Verdict as Verified, text};
 use crate::words::{count, thousands};
 
@@ -26,6 +28,8 @@ pub(super) struct Facts {
     pub(super) contents: Contents,
     /// The rows that the release is compared with.
     pub(super) before: Option<Before>,
+    /// Columns whose cells tell more than classes have in common.
+    pub(super) telling: Vec<Telling>,
     /// What attacks found, where they were tried.
     pub(super) gate: Option<Gated>,
 }
@@ -73,6 +77,7 @@ impl Facts {
             contents: Contents::of(opened, seen, before.as_ref()),
             report,
             before,
+            telling: telling(opened, seen),
             gate: None,
         }
     }
@@ -86,9 +91,13 @@ impl Facts {
                 let (required, achieved) = text::numbers(key, model);
                 let worst = model.worst_class.as_ref();
                 let is_seen = worst.is_some();
+                let mut name = text::label(key, model);
+                if *key == "k" && self.report.found.models.k_printed.is_some() {
+                    name.push_str(text::OF_GROUPS);
+                }
                 Demand {
                     key,
-                    name: text::label(key, model),
+                    name,
                     required: in_words(&required),
                     achieved: if is_seen {
                         achieved
@@ -271,6 +280,22 @@ impl Facts {
         }
         rows
     }
+}
+
+/// The columns of a release whose cells tell more than classes have in common. A release that describes itself
+/// does not say whether its ranges end at somebody's values: there, sets alone are known by their cells.
+fn telling(opened: &Opened, seen: &Seen) -> Vec<Telling> {
+    let mut telling = Telling::of(&opened.study, &opened.run);
+    if opened.is_described {
+        let is_set = |cell: &Cell| matches!(cell, Cell::Set(_));
+        let has_sets = |name: &str| {
+            let position = seen.release.schema().position(name);
+            let column = position.and_then(|position| seen.release.generalized(position));
+            column.is_some_and(|column| column.cells.iter().any(is_set))
+        };
+        telling.retain(|one| one.is_of_sets() && one.columns.iter().any(|name| has_sets(name)));
+    }
+    telling
 }
 
 /// A demand without signs; its words stay on one line.

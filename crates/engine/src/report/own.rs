@@ -17,6 +17,7 @@ use crate::observe::{Observer, Work};
 use crate::simulate::baselines::alone_of;
 use crate::study::opened::Opened;
 use crate::study::ready::Ready;
+use crate::table::Table as Rows;
 use crate::verify::Seen;
 use crate::verify::beside::rows_of;
 use crate::verify::read::histogram;
@@ -80,8 +81,8 @@ impl Before {
             true => Arc::new(held(path, &study.schema)?),
             false => Arc::clone(&study.schema),
         };
-        let file = (path, study.is_counted());
-        let table = rows_of(file, &schema, &Others::PassOverAll, observer)?;
+        let rows = (&Rows::file(path), study.is_counted());
+        let table = rows_of(rows, &schema, &Others::PassOverAll, observer)?;
         if table.rows() == 0 {
             let file = path.to_owned();
             return Err(ReportRefused::NoOwnRows { file }.into());

@@ -4,6 +4,8 @@ use hedgerow_data::quoted_list;
 use hedgerow_data::study::PARQUET_FILE;
 
 use super::facts::{Demand, Facts};
+use crate::study::written::Said;
+use crate::verify::text;
 
 /// What is to be said first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +67,8 @@ impl Headline {
 }
 
 /// What a requirement does not rule out, and a privacy officer should see before the release goes out: classes
-/// that one sensitive value fills, and columns that look like identifiers.
+/// that one sensitive value fills, columns that look like identifiers, rows of groups that are printed like few
+/// others, and cells that tell who is in the table.
 fn warnings(facts: &Facts) -> Vec<String> {
     let dominated = facts.contents.dominated.iter();
     let mut said: Vec<String> = dominated.map(|found| found.words()).collect();
@@ -74,7 +77,17 @@ fn warnings(facts: &Facts) -> Vec<String> {
         let words = suspect.to_string();
         format!("Warning: {}.", words.lines().next().unwrap_or_default())
     }));
+    let printed = text::printed(&facts.report);
+    said.extend(printed.map(|words| format!("Warning: {words}.")));
+    let told = told(facts).filter(|told| told.is_warning);
+    said.extend(told.map(|told| format!("Warning: {}.", told.words)));
     said
+}
+
+/// What is said of columns whose cells tell more than classes have in common.
+fn told(facts: &Facts) -> impl Iterator<Item = Said> {
+    let telling = facts.telling.iter();
+    telling.map(|one| one.said(facts.gate.as_ref()))
 }
 
 /// The reasons for what is said first.
@@ -107,6 +120,8 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
         said.push(format!("The study does not allow this: {what}."));
     }
     said.extend(warnings(facts));
+    let harmless = told(facts).filter(|told| !told.is_warning);
+    said.extend(harmless.map(|told| format!("In the release, {}.", told.words)));
     for file in &found.disordered {
         said.push(format!(
             "{file}: rows of a group do not stand in the order of what is written, so their order may say whose they are."

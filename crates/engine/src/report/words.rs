@@ -366,6 +366,9 @@ pub(super) fn protects(key: &str, is_restored: bool) -> &'static str {
         "k" => {
             "Everybody is one of at least this many whom the quasi-identifiers do not tell apart."
         }
+        "k_printed" => {
+            "Every row of quasi-identifiers is printed like at least this many: who knows a person's finds that many rows."
+        }
         "alpha" => "No sensitive value fills more than this share of a class.",
         "l_distinct" => "Every class has at least this many different sensitive values.",
         "l_entropy" => {

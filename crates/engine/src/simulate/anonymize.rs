@@ -8,7 +8,6 @@ use hedgerow_data::study::Algorithm;
 use hedgerow_privacy::classes::Classes;
 use hedgerow_protocols::clustering::CountsChoice;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_protocols::horizontal::cover::Covers;
 
 use super::baselines::DEFAULT_SEED;
 use super::colluders::Parts;
@@ -16,7 +15,8 @@ use super::refused::SplitRefused;
 use super::split::Owners;
 use super::{Outcome, destination};
 use crate::error::Error;
-use crate::joint::{Pace, one_party};
+use crate::joint::gate::Beside;
+use crate::joint::{Pace, gate_alone, one_party};
 use crate::observe::Work;
 use crate::options::Options;
 use crate::release::achieved::OfSites;
@@ -96,6 +96,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     } else if owners.is_none() {
         refuse_sites(&ready)?;
     }
+    let beside = Beside::of(&ready, &options.earlier)?;
     let destination = destination(options, &ready.study)?;
     // Whose each record is would be lost by counting.
     let counts = ready.study.is_counted() && owners.is_none();
@@ -153,7 +154,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         _ => OfSites::default(),
     };
     let watch = observer.begin(Work::Judging);
-    let (published, _) = ready.publish(&joint.release, destination.folder())?;
+    let gated = gate_alone(&ready, (&joint, &contribution), owner, &beside)?;
+    gated.see()?;
+    let (mut published, _) = ready.publish(&joint.release, destination.folder())?;
+    published.gate = gated.tried();
     let cost = Cost {
         smc_calls,
         seconds: started.elapsed().as_secs_f64(),
@@ -212,7 +216,7 @@ fn instead(ready: &Ready, contribution: &Contribution, seconds: f64) -> Option<I
     let wanted = Wanted {
         algorithm: Algorithm::Mondrian,
         recode: None,
-        covers: Covers::Tight,
+        covers: ready.run.top_down.covers,
     };
     let (other, _) = rewritten(&ready.opened, wanted).ok()?;
     let other = Ready::new(Arc::new(other), None).ok()?;

@@ -107,6 +107,11 @@ pub enum SplitRefused {
         "one party with all rows has no sites to run alone\nhint: simulate runs several sites, and each alone beside them"
     )]
     OneParty,
+    /// Earlier releases were given to a study whose gate does not look at them.
+    #[error(
+        "--earlier is for a study whose [gate] limits two_releases or newcomers\nhint: leave it out, or write a limit into the study"
+    )]
+    NothingEarlier,
     /// A time was given for work that ends after counted steps.
     #[error(
         "--time is for clusters that one party finds at the hardened level, without --provider-column: everything else ends after counted steps, so that sites take the same\nhint: leave it out; for clusters between sites, `effort` of [algorithm] says how long they are refined"

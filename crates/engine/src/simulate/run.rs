@@ -18,6 +18,7 @@ use super::refused::SplitRefused;
 use super::split::{Deal, Dealer, Owners, own_order};
 use super::{Outcome, destination};
 use crate::error::Error;
+use crate::joint::gate::{Beside, Gated};
 use crate::joint::{Groups, Joint, Pace};
 use crate::observe::{Notice, Work};
 use crate::options::Options;
@@ -135,6 +136,8 @@ struct Ran {
     local: Vec<hedgerow_data::Release>,
     loss_of_privacy: Option<LossOfPrivacy>,
     cost: Cost,
+    /// What the gate found, the same at every site.
+    gated: Gated,
 }
 
 /// A row of a site in a class.
@@ -150,6 +153,7 @@ struct RowOfClass {
 struct Seat {
     /// Of the first site: a thousand releases have no room.
     joint: Option<Joint>,
+    gated: Gated,
     rows: Vec<RowOfClass>,
     groups: Option<Groups>,
     calls: u64,
@@ -165,6 +169,7 @@ fn run(
     options: &Options,
     contribute: impl Fn(usize) -> Contribution + Sync,
 ) -> Result<Ran, Error> {
+    let beside = Beside::of(ready, &options.earlier)?;
     let watch = options.observer.begin(Work::Run);
     let draws = Draws::Simulated(options.seed);
     let simulation = memory::Simulation::new(count, options.seed)
@@ -173,6 +178,7 @@ fn run(
     let began = Instant::now();
     let outcome = simulation.run(|mut party| {
         let (contribute, watch, draws) = (&contribute, &watch, &draws);
+        let beside = &beside;
         async move {
             let site = party.me().index();
             let contribution = contribute(site);
@@ -194,7 +200,10 @@ fn run(
                     each_step,
                 )
                 .await?;
+            let of_run = (&joint, &contribution);
+            let gated = ready.gate(&mut party, of_run, owners.0, beside).await?;
             let seat = Seat {
+                gated,
                 local: ready.local(&joint, &contribution),
                 rows: rows_by_class(&joint),
                 groups: joint.groups.clone(),
@@ -219,8 +228,13 @@ fn run(
     let ledgers = seats
         .iter_mut()
         .map(|seat| std::mem::take(&mut seat.ledger));
+    let ledgers: Vec<Vec<Disclosed>> = ledgers.collect();
+    let gated = seats
+        .first_mut()
+        .map(|seat| std::mem::take(&mut seat.gated));
     Ok(Ran {
-        ledgers: ledgers.collect(),
+        ledgers,
+        gated: gated.unwrap_or_default(),
         local: seats
             .iter_mut()
             .filter_map(|seat| seat.local.take())
@@ -572,7 +586,9 @@ impl Publishing<'_> {
         let joint = &ran.joint;
         let learned = most_learned(&ran.ledgers);
         let watch = self.options.observer.begin(Work::Judging);
-        let (published, _) = ready.publish(&joint.release, destination.folder())?;
+        ran.gated.see()?;
+        let (mut published, _) = ready.publish(&joint.release, destination.folder())?;
+        published.gate = ran.gated.tried();
         cost.seconds = self.started.elapsed().as_secs_f64();
         // Somebody whom several sites suppress is one person.
         let of_sites_groups = ran.groups.iter();

@@ -274,7 +274,7 @@ impl Look<'_> {
         let due = due(&site.data, &versions);
         require_due(&site.data, &versions, due.number)?;
         let print = match site.memory.exists() {
-            true => memory.print(&site.source, table)?,
+            true => memory.print(&site.source, table, agreement.study.partition)?,
             // Nothing is remembered yet, and a look makes no memory.
             false => Print {
                 source: site.source.identity(),

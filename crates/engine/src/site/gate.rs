@@ -66,14 +66,22 @@ impl Part {
         print: &Print,
     ) -> Result<impl FnOnce(&[Earlier]) -> bool + Send + use<>, Error> {
         let (accept, print) = (self.site.accept.clone(), print.clone());
+        let gate = self.agreement.study.gate.clone();
         let word = self.memory.decision(&self.mark(number))?;
         // Runs that only the journal knows were looked at before; nothing is added to them meanwhile.
         let known = self.memory.earlier(&self.mark(number), &print)?.len();
         let all = self.past().earlier(&self.mark(number), &print)?;
-        let unknown: Vec<Earlier> = all.into_iter().skip(known).collect();
+        let unknown: Vec<Earlier> = all.iter().skip(known).cloned().collect();
         Ok(move |earlier: &[Earlier]| {
-            let earlier = [earlier, &unknown].concat();
-            match accept.rerun(number, &print, &earlier) {
+            let mut earlier = [earlier, &unknown].concat();
+            // A release that came since nobody has looked at.
+            for one in &mut earlier {
+                let seen = all
+                    .iter()
+                    .find(|seen| (seen.hash, seen.number) == (one.hash, one.number));
+                one.has_release = seen.is_some_and(|seen| seen.has_release);
+            }
+            match accept.rerun(number, &print, &earlier, gate.as_ref()) {
                 Verdict::Goes => true,
                 Verdict::Asks(_) => word.is_some_and(|word| word.allows(&print, &earlier)),
                 Verdict::Refused(_) => false,

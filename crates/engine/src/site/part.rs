@@ -222,7 +222,9 @@ impl Part {
         let schema = self.ready.study.schema_at(usize::from(self.place));
         let table = self.rows(&schema).await?;
         let rows = digest(&table);
-        let print = self.memory.print(&self.site.source, &table)?;
+        let print = self
+            .memory
+            .print(&self.site.source, &table, self.ready.study.partition)?;
         self.ready.see_room(table.records())?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let journal = self.permit(number, &print, held, board).await?;
@@ -244,7 +246,7 @@ impl Part {
     ) -> Result<Summary, Error> {
         let started = Instant::now();
         let (patience, sites) = (self.site.patience, self.keys.len());
-        let play = self.play(number, self.unfinished(number));
+        let play = self.play(number, self.unfinished(number))?;
         let (shown, observer) = (Arc::clone(board), Arc::clone(&self.observer));
         let (memory, mark) = (self.memory.clone(), self.mark(number));
         let may_send = self.may_send(number, &print)?;
@@ -336,15 +338,16 @@ impl Part {
     }
 
     /// This site's part in a run, whose release is made in the folder `unfinished`.
-    fn play(&self, number: u32, unfinished: PathBuf) -> Play {
-        Play {
+    fn play(&self, number: u32, unfinished: PathBuf) -> Result<Play, Error> {
+        Ok(Play {
             ready: Arc::clone(&self.ready),
             accept: self.site.accept.clone(),
+            beside: self.past().beside(number, &self.ready)?,
             place: self.place,
             study: self.agreement.hash,
             number,
             unfinished,
-        }
+        })
     }
 
     /// Does this site's part in a run again, and says whether the part was as it should be.
@@ -372,7 +375,7 @@ impl Part {
                 folder: self.site.data.clone(),
                 reason: error.to_string(),
             })?;
-        let play = self.play(number, made.path().join("release"));
+        let play = self.play(number, made.path().join("release"))?;
         let watch = self.observer.begin(Work::Run);
         let outcome = audit(&journal, &audited, |party, began| {
             play.play(party, began, &contribution, |step| watch.step(step))
@@ -451,6 +454,7 @@ fn is_own_fault(error: &Error) -> bool {
 fn end_of(error: &Error) -> End {
     match error {
         Error::Unsound { .. } => End::Unsound,
+        Error::HeldBack { .. } => End::HeldBack,
         _ => End::Own,
     }
 }

@@ -7,8 +7,11 @@ use hedgerow_node::memory::{Earlier, Mark, Memory, Print};
 use hedgerow_node::rerun::Verdict;
 use hedgerow_node::site::SiteFile;
 
+use super::folder::table_folder;
 use super::refused::SiteRefused;
 use crate::error::Error;
+use crate::joint::gate::{self, Beside};
+use crate::study::ready::Ready;
 
 /// A site's past in a study, in all its versions.
 pub(super) struct Past<'a> {
@@ -71,12 +74,50 @@ impl Past<'_> {
                     number: entry.number,
                     begun: entry.started,
                     how: Some(format!("not in {}", self.site.memory.display())),
+                    hash: entry.study,
                     records: None,
                     is_same_rows: false,
+                    has_release: false,
                 });
             }
         }
+        self.with_releases(earlier)
+    }
+
+    /// Earlier runs, with whether each has a release of this study here.
+    pub(super) fn with_releases(&self, mut earlier: Vec<Earlier>) -> Result<Vec<Earlier>, Error> {
+        let versions = self.versions()?;
+        for one in &mut earlier {
+            let folder = table_folder(&self.site.data, one.number, &self.agreement.study);
+            one.has_release = one.how.as_deref() == Some("released")
+                && versions.contains(&one.hash)
+                && folder.exists();
+        }
         Ok(earlier)
+    }
+
+    /// What the gate of a run lays beside the run's release: the releases of all runs before.
+    pub(super) fn beside(&self, number: u32, ready: &Ready) -> Result<Beside, Error> {
+        let asked = ready.asked();
+        if !asked.two_releases && !asked.newcomers {
+            return Ok(Beside::default());
+        }
+        let runs = self.runs()?;
+        let earlier = (1..number).map(|before| {
+            let entry = runs.iter().find(|entry| entry.number == before);
+            match entry.map(|entry| (entry.is_over, entry.is_given_up)) {
+                Some((_, true)) => gate::Earlier::Lacking,
+                Some((true, false)) => {
+                    let folder = table_folder(&self.site.data, before, &self.agreement.study);
+                    gate::Earlier::of_folder(&folder, ready)
+                }
+                // The journal does not say how the run ended.
+                Some((false, false)) | None => gate::Earlier::Unreadable,
+            }
+        });
+        Ok(Beside {
+            earlier: earlier.collect(),
+        })
     }
 
     /// Whether a run may begin with these rows.
@@ -93,7 +134,8 @@ impl Past<'_> {
             }));
         }
         let earlier = self.earlier(&mark, print)?;
-        let verdict = self.site.accept.rerun(number, print, &earlier);
+        let gate = self.agreement.study.gate.as_ref();
+        let verdict = self.site.accept.rerun(number, print, &earlier, gate);
         let word = self.memory.decision(&mark)?;
         if word.is_some_and(|word| !word.is_approved) {
             return Ok(Leave::TurnedDown);

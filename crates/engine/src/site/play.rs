@@ -17,6 +17,7 @@ use hedgerow_smc::Party;
 use super::folder::publish;
 use super::refused::SiteRefused;
 use crate::error::Error;
+use crate::joint::gate::Beside;
 use crate::joint::{Convergence, Groups, Pace, Step};
 use crate::release::cost::Cost;
 use crate::release::manifest::{Disclosed, Statement};
@@ -29,6 +30,7 @@ use crate::study::ready::{Contribution, Ready};
 pub(super) struct Play {
     pub(super) ready: Arc<Ready>,
     pub(super) accept: Accept,
+    pub(super) beside: Beside,
     pub(super) place: u16,
     pub(super) study: StudyHash,
     pub(super) number: u32,
@@ -73,6 +75,9 @@ impl Play {
                 each_step,
             )
             .await?;
+        let of_run = (&joint, contribution);
+        let gate = self.ready.gate(&mut party, of_run, owners.0, &self.beside);
+        let gated = gate.await?;
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();
         // A site does not sign a release of a run that disclosed something against the site's rules.
@@ -80,6 +85,7 @@ impl Play {
         if let Some(line) = ledger.iter().find(|line| !allows(line.what)) {
             return Err(SiteRefused::Disclosed { what: line.what }.into());
         }
+        gated.see()?;
         let traffic = party.traffic();
         let cost = Cost {
             rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
@@ -91,7 +97,8 @@ impl Play {
         };
         let transcript = party.transcript().cloned();
         let transcript = transcript.ok_or(SiteRefused::Alone)?;
-        let (published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        let (mut published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        published.gate = gated.tried();
         let local = self.ready.local(&joint, contribution);
         let mut reasons = self.ready.unsound(&joint.opened, &release, &published);
         reasons.extend(self.ready.unfit_rows(&joint, contribution, local.as_ref()));

@@ -235,7 +235,7 @@ pub enum SiteRefused {
     },
     /// The officer's word makes no difference.
     #[error(
-        "accept.rerun: is \"same rows\", so no word lets a run through\nhint: write rerun = \"ask\", and send the node SIGHUP, or start it again"
+        "accept.rerun: is not \"ask\", so no word lets a run through\nhint: write rerun = \"ask\", and send the node SIGHUP, or start it again"
     )]
     NoWordCounts,
     /// A run that has begun is given up, not refused.

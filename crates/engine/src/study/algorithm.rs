@@ -23,7 +23,7 @@ pub(crate) struct Wanted {
     pub(crate) algorithm: Algorithm,
     /// How classes are written; as the study says, if it is not given.
     pub(crate) recode: Option<Recode>,
-    /// Of cuts, the range that a class is written as covering.
+    /// The range that a class is written as covering.
     pub(crate) covers: Covers,
 }
 
@@ -84,12 +84,11 @@ fn write(table: &mut dyn TableLike, wanted: Wanted) {
     if let Some(recode) = wanted.recode {
         put("recode", recode.name());
     }
-    match (wanted.algorithm, wanted.covers) {
-        (Algorithm::Clustering, _) => {}
-        (_, Covers::Tight) => {
+    match wanted.covers {
+        Covers::Tight => {
             table.remove("covers");
         }
-        (_, Covers::Box) => put("covers", Covers::Box.name()),
+        Covers::Box => put("covers", Covers::Box.name()),
     }
 }
 

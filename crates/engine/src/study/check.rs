@@ -15,8 +15,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::ready::{refuse_singled_out, refuse_text, see_counts, see_people};
+use super::ready::{Size, refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
+use super::shown::limits;
+use super::written::Telling;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
@@ -30,7 +32,7 @@ use crate::words::{aligned, count, singled_out};
 pub struct Checked {
     /// Tables that fit.
     pub tables: Vec<Fitting>,
-    /// Columns that may name people though no role says so.
+    /// Columns that may name people though no role says so, and columns whose cells tell who is in the table.
     pub warnings: Vec<String>,
     /// The standing of each site's signature, where the study has signatures.
     pub signatures: Option<Vec<(String, Standing)>>,
@@ -46,6 +48,8 @@ pub struct Fitting {
     pub name: String,
     /// The table's records.
     pub records: u64,
+    /// The table's rows, of which each stands for a record or, counted, for several.
+    pub rows: u64,
     /// The records that are singled out by columns which are published as they are.
     pub other: SingledOut,
 }
@@ -135,7 +139,9 @@ impl Study {
         }
         if let (Ok(requirement), true) = (&requirement, are_all_read) {
             let name = study.name.as_str();
-            let counts = see_counts(study, requirement, records, name);
+            let rows = fitting.iter().map(|table| table.rows).sum();
+            let size = Size { records, rows };
+            let counts = see_counts((study, &self.opened.run), requirement, size, name);
             errors.extend(counts.err().map(Error::from));
             if study.partition == Partition::Horizontal && study.algorithm.cuts() {
                 let plan = Plan::of(study, requirement, &self.opened.run);
@@ -153,6 +159,14 @@ impl Study {
                 return Err(Error::several(errors));
             }
         };
+        if self.opened.run.d2pt.restore && requirement.k_printed.is_none() {
+            warnings.push(restored(requirement.k()));
+        }
+        warnings.extend(
+            Telling::of(study, &self.opened.run)
+                .iter()
+                .map(Telling::warning),
+        );
         let mut text = text(study, security, &requirement, &fitting);
         let mut json = json(study, security, &requirement, &fitting);
         if !warnings.is_empty() {
@@ -250,6 +264,7 @@ impl Look<'_> {
         errors.extend(refuse_singled_out(self.study, &read, &name).err());
         let fitting = Fitting {
             records: read.records(),
+            rows: read.rows() as u64,
             other: SingledOut::of_table(&read, self.study.is_fragmented()),
             name,
         };
@@ -306,7 +321,11 @@ fn text(
         .collect();
     text.push_str(&aligned(&rows));
     text.push_str(&holders(study));
-    let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
+    let models = requirement.models.iter().map(Model::to_string);
+    let printed = requirement
+        .k_printed
+        .map(|k| format!("k = {k} of what is printed"));
+    let demands: Vec<String> = models.chain(printed).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
         text.push_str(&format!(
@@ -314,16 +333,32 @@ fn text(
             count(m, "site", "sites")
         ));
     }
-    if requirement.sensitive == Sensitive::Product {
-        text.push_str(", sensitive attributes taken together");
-    }
+    text.push_str(match requirement.sensitive_of(&study.schema) {
+        Sensitive::Each => "",
+        Sensitive::Product => ", sensitive attributes taken together",
+        Sensitive::Both => ", of each sensitive attribute and of all taken together",
+    });
     text.push('\n');
+    if let Some(gate) = &study.gate {
+        let limits = gate.limits();
+        let limits: Vec<String> = limits
+            .map(|(attack, limit)| format!("{attack} {}", limit.number()))
+            .collect();
+        text.push_str(&format!("may fall at most: {}\n", limits.join(", ")));
+    }
     for table in tables {
         let records = count(table.records, "record", "records");
         text.push_str(&format!("{} fits: {records}\n", table.name));
         text.push_str(&aligned(&singled_out(&table.other)));
     }
     text
+}
+
+/// What k does not say where original quasi-identifiers are restored. `scripts/attacks.py` measures the share.
+fn restored(k: u64) -> String {
+    format!(
+        "restore = true prints quasi-identifiers as they are: k = {k} counts the people of a group, and a row may be printed like no other, as 66 % of 8,000 records of Adult were at k = 10\nhint: leave restore out, or say k_printed in [require] for how many must be printed alike"
+    )
 }
 
 /// Which site holds which columns of the same people, a line for each.
@@ -367,6 +402,9 @@ fn json(
         "attributes": attributes,
         "requires": requirement,
     });
+    if let Some(gate) = &study.gate {
+        value["gate"] = limits(gate);
+    }
     if let Some(split) = &study.split {
         let sites = study.sites.iter().enumerate();
         let columns = sites.map(|(place, site)| {

@@ -41,6 +41,10 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
             false => all.extend(assembly::discloses()),
         }
         all.extend(security.discloses());
+        let of_gate = ready.asked().discloses(security);
+        let of_gate = of_gate.into_iter().filter(|what| !all.contains(what));
+        let of_gate: Vec<What> = of_gate.collect();
+        all.extend(of_gate);
     }
     all
 }

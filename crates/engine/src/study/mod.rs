@@ -10,6 +10,7 @@ pub(crate) mod plan;
 pub(crate) mod ready;
 pub(crate) mod refused;
 pub(crate) mod shown;
+pub(crate) mod written;
 
 pub use check::{Checked, Fitting};
 pub(crate) use disclosures::disclosures;

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use hedgerow_data::study::{Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
-use hedgerow_privacy::{Model, Requirement, Scope, Sensitive, SingledOut};
+use hedgerow_privacy::{Model, Requirement, Scope, SingledOut};
 use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::SensitiveCodes;
+use hedgerow_protocols::horizontal::mondrian::Medians;
+use hedgerow_smc::Security;
 
 use super::opened::Opened;
 use super::refused::{StudyRefused, TableRefused};
@@ -133,10 +135,11 @@ impl Ready {
         };
         let requirement = Requirement::of_document(study.document(), &scope)?;
         requirement.see_that_m_is_said(&study)?;
+        requirement.see_that_print_differs(&study)?;
         opened.run.see_fit(&study, &requirement, scope.sites)?;
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
         let combinations = combinations.fold(1, u64::saturating_mul);
-        if requirement.sensitive == Sensitive::Product && combinations > MOST_COMBINATIONS {
+        if requirement.sensitive.has_product() && combinations > MOST_COMBINATIONS {
             return Err(Error::StudyRefused(StudyRefused::Combinations {
                 study: opened.path.clone(),
                 combinations,
@@ -162,14 +165,13 @@ impl Ready {
         })
     }
 
-    /// Whether the sensitive attributes count as one.
-    pub(crate) fn is_product(&self) -> bool {
-        self.requirement.is_product(&self.study.schema)
-    }
-
-    /// The sensitive attributes as one: the code of each combination.
+    /// The sensitive attributes as one, where the requirement counts them so: the code of each combination.
     pub(crate) fn product(&self, columns: &Columns) -> Option<(Codes, u32)> {
-        if !self.is_product() {
+        if !self
+            .requirement
+            .sensitive_of(&self.study.schema)
+            .has_product()
+        {
             return None;
         }
         let positions = self.study.schema.with_role(Role::Sensitive);
@@ -187,23 +189,25 @@ impl Ready {
         Some((product, size))
     }
 
-    /// The sensitive attributes as the requirement counts them: each, or their product.
+    /// The sensitive attributes as the requirement counts them: each, their product, or the product behind
+    /// each.
     pub(crate) fn sensitive<'c>(
         &self,
         columns: &'c Columns,
         product: Option<&'c (Codes, u32)>,
     ) -> Vec<SensitiveCodes<'c>> {
-        if let Some((codes, size)) = product {
-            return vec![SensitiveCodes { codes, size: *size }];
-        }
-        let positions = self.study.schema.with_role(Role::Sensitive).into_iter();
+        let schema = &self.study.schema;
+        let counts_each = self.requirement.sensitive_of(schema).has_each();
+        let positions = schema.with_role(Role::Sensitive).into_iter();
         let coded = |position: usize| {
             Some(SensitiveCodes {
                 codes: columns[position].as_ref()?,
                 size: self.size(position),
             })
         };
-        positions.filter_map(coded).collect()
+        let each = positions.filter(|_| counts_each).filter_map(coded);
+        let product = product.map(|(codes, size)| SensitiveCodes { codes, size: *size });
+        each.chain(product).collect()
     }
 
     fn size(&self, position: usize) -> u32 {
@@ -254,7 +258,8 @@ impl Ready {
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
         see_fit(&self.study, &table, name)?;
         self.refuse_counted(&table, name)?;
-        see_counts(&self.study, &self.requirement, table.records(), name)?;
+        let size = Size::of(&table);
+        see_counts((&self.study, &self.run), &self.requirement, size, name)?;
         if self.is_vertical() {
             Ok(Contribution::Columns(table))
         } else {
@@ -275,11 +280,44 @@ pub(crate) fn see_fit(study: &Study, table: &Table, name: &str) -> Result<(), Er
 /// The most counts of sensitive values that a run holds for the classes of one table: some gigabytes.
 const MOST_COUNTS: u64 = 1 << 28;
 
-/// Sees that the sensitive values of a study are few enough to be counted in every class of so many records.
+/// How large a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) records: u64,
+    /// Rows, of which each stands for a record or, counted, for several.
+    pub(crate) rows: u64,
+}
+
+impl Size {
+    pub(crate) fn of(table: &Table) -> Self {
+        Self {
+            records: table.records(),
+            rows: table.rows() as u64,
+        }
+    }
+
+    /// The most classes of at least k records. Records of one row are told apart by relaxed medians alone.
+    fn classes(self, k: u64, run: &RunSettings) -> u64 {
+        let medians = run.top_down.medians;
+        let is_relaxed = match run.security {
+            Security::Hardened => medians == Some(Medians::Relaxed),
+            Security::Published => medians != Some(Medians::Strict),
+        };
+        let classes = self.records / k.max(1);
+        let most = if is_relaxed {
+            classes
+        } else {
+            classes.min(self.rows)
+        };
+        most.max(1)
+    }
+}
+
+/// Sees that the sensitive values of a study are few enough to be counted in every class of such a table.
 pub(crate) fn see_counts(
-    study: &Study,
+    (study, run): (&Study, &RunSettings),
     requirement: &Requirement,
-    records: u64,
+    size: Size,
     table: &str,
 ) -> Result<(), TableRefused> {
     let speaks_of_size_alone =
@@ -296,19 +334,30 @@ pub(crate) fn see_counts(
             .clone()
             .map(|attribute| u64::from(attribute.domain.size()))
     };
-    let classes = (records / requirement.k().max(1)).max(1);
-    if classes.saturating_mul(values().sum()) <= MOST_COUNTS {
+    // Values, and combinations of them, as far as the requirement counts either.
+    let counted = requirement.sensitive_of(&study.schema);
+    let each = if counted.has_each() {
+        values().sum()
+    } else {
+        0
+    };
+    let together = match counted.has_product() {
+        true => values().fold(1, u64::saturating_mul),
+        false => 0,
+    };
+    let classes = size.classes(requirement.k(), run);
+    if classes.saturating_mul(together.saturating_add(each)) <= MOST_COUNTS {
         return Ok(());
     }
-    let largest = sensitive
-        .clone()
-        .max_by_key(|attribute| attribute.domain.size());
+    let largest = match counted.has_product() {
+        true => Vec::from_iter(sensitive.clone()),
+        false => Vec::from_iter(sensitive.clone().max_by_key(|one| one.domain.size())),
+    };
+    let names: Vec<&str> = largest.iter().map(|attribute| &*attribute.name).collect();
     Err(TableRefused::TooManyCounts {
         table: table.to_owned(),
-        column: largest
-            .map(|attribute| attribute.name.clone())
-            .unwrap_or_default(),
-        values: values().max().unwrap_or(0),
+        column: names.join(" × "),
+        values: values().max().unwrap_or(0).max(together),
         classes,
     })
 }

@@ -25,7 +25,7 @@ pub enum StudyRefused {
         study: PathBuf,
     },
     /// Sensitive attributes that count as one have too many combinations of values.
-    #[error("{}: sensitive = \"product\" makes {combinations} combinations of values, at most {most} can be counted\nhint: use sensitive = \"each\"", study.display())]
+    #[error("{}: sensitive attributes that count together make {combinations} combinations of values, at most {most} can be counted\nhint: use sensitive = \"each\"", study.display())]
     Combinations {
         /// The study.
         study: PathBuf,

@@ -5,7 +5,7 @@ pub(crate) mod plain;
 mod told;
 
 use hedgerow_data as data;
-use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
+use hedgerow_data::study::{Algorithm, AnswerKind, Gate, Partition};
 use hedgerow_protocols::{RunSettings, query};
 use hedgerow_smc::settings::Shape;
 use hedgerow_smc::{RoleChoice, Security, What};
@@ -67,8 +67,8 @@ impl Shown {
     fn of(ready: &Ready) -> Self {
         let (study, requirement, security) = (&ready.study, &ready.requirement, ready.run.security);
         let discloses = disclosures(ready);
-        let demands = plain::requirement(study, requirement);
         let outcome = Outcome::of(study, &ready.run);
+        let demands = plain::requirement(study, requirement, outcome);
         let columns = columns(ready, outcome);
         let published = plain::published(study, outcome);
         let sites = study.sites.len();
@@ -144,6 +144,9 @@ impl Shown {
         if let Some(audit) = &study.audit {
             json["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
         }
+        if let Some(gate) = &study.gate {
+            json["gate"] = limits(gate);
+        }
         if study.is_virtual() {
             json["release"] = json!(study.release.name());
         }
@@ -178,6 +181,13 @@ impl Shown {
             json,
         }
     }
+}
+
+/// The limits of a gate, by attack.
+pub(super) fn limits(gate: &Gate) -> Value {
+    let limits = gate.limits();
+    let limits = limits.map(|(attack, limit)| (attack.to_owned(), json!(limit)));
+    Value::Object(limits.collect())
 }
 
 /// What questions with these answers may show.

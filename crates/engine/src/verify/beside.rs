@@ -1,10 +1,10 @@
 //! The tables that a release is compared with: its original, the population that it is a sample of, and
 //! other views of the same table.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow_data::files::{FileError, Others, count_table, read_table};
+use hedgerow_data::files::Others;
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Schema, Study, Table};
 use hedgerow_privacy::views::{Views, ViewsError, ViewsMeasured};
 
@@ -12,22 +12,19 @@ use super::read::{Read, histogram};
 use super::refused::VerifyRefused;
 use super::release_file;
 use crate::error::Error;
-use crate::observe::{Observer, Work};
+use crate::observe::Observer;
+use crate::table::Table as Rows;
 
 /// The original table; every cell of the release must stand for something in it.
 pub(super) fn original(
-    path: &Path,
+    rows: &Rows,
     study: &Study,
     provider: Option<&str>,
     release: &Release,
     observer: &dyn Observer,
 ) -> Result<Table, Error> {
-    let table = rows_of(
-        (path, study.is_counted()),
-        &study.schema,
-        &Others::but(provider),
-        observer,
-    )?;
+    let others = Others::but(provider);
+    let table = rows_of((rows, study.is_counted()), &study.schema, &others, observer)?;
     for attribute in study.schema.with_role(Role::Quasi) {
         let declared = &study.schema.attributes()[attribute];
         let (Some(codes), Some(column)) = (table.codes(attribute), release.generalized(attribute))
@@ -41,7 +38,7 @@ pub(super) fn original(
         };
         if let Some(cell) = column.cells.iter().find(is_empty) {
             return Err(Error::Verify(VerifyRefused::OtherOriginal {
-                original: path.to_owned(),
+                original: rows.name(),
                 column: declared.name.clone(),
                 cell: declared.domain.write_cell(cell),
             }));
@@ -50,35 +47,34 @@ pub(super) fn original(
     Ok(table)
 }
 
-/// The rows of a file that stands beside a release; counted where the study counts rows.
+/// The rows of a table that stands beside a release; counted where the study counts rows.
 pub(crate) fn rows_of(
-    (path, is_counted): (&Path, bool),
+    (rows, is_counted): (&Rows, bool),
     schema: &Arc<Schema>,
     others: &Others,
     observer: &dyn Observer,
-) -> Result<Table, FileError> {
-    let watch = observer.begin(Work::Reading(path));
+) -> Result<Table, Error> {
     match is_counted {
-        true => count_table(path, schema, others, &*watch),
-        false => read_table(path, schema, others, &*watch),
+        true => rows.count(schema, others, observer),
+        false => rows.read(schema, others, observer),
     }
 }
 
 /// The population by its quasi-identifiers; counted where the study counts rows. The population's table need
 /// not have the study's other columns.
 pub(super) fn population(
-    path: &Path,
+    rows: &Rows,
     study: &Study,
     quasi: &[usize],
     observer: &dyn Observer,
-) -> Result<Table, FileError> {
+) -> Result<Table, Error> {
     let attributes = quasi
         .iter()
         .map(|index| study.schema.attributes()[*index].clone())
         .collect();
     let people = Arc::new(Schema::new(attributes));
-    let file = (path, study.is_counted());
-    rows_of(file, &people, &Others::PassOverAll, observer)
+    let rows = (rows, study.is_counted());
+    rows_of(rows, &people, &Others::PassOverAll, observer)
 }
 
 /// What a release and other releases of the same table say together.

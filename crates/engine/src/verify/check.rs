@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
+use crate::joint::TriedAttack;
 use crate::release::manifest::Manifest;
 
 /// What a check of a manifest found.
@@ -37,6 +38,9 @@ pub struct Check {
     /// Demands that a release cannot show and that nobody has signed for.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
     pub unseen: Vec<SiteDemand>,
+    /// The attacks that were tried on the release before it was published, by its manifest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<TriedAttack>,
     /// What only the study can show, where no study was given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_shown: Vec<String>,

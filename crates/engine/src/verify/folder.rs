@@ -114,6 +114,7 @@ impl Check {
         let Some((said, is_signed)) = manifest.statement() else {
             return self.find(format!("{FILE}: has no statement of the release"));
         };
+        self.gate = said.gate.clone();
         let name = if is_signed { "signed" } else { "unsigned" };
         if bytes.is_some_and(|bytes| !is_as_written(bytes, name, said)) {
             self.find(format!("{FILE}: the {name} part was changed by hand"));

@@ -15,9 +15,9 @@ pub use questions::{QueryKind, Questions};
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::read_text;
+use hedgerow_data::files::RECORDS;
 use hedgerow_data::study::{CLASSES_FILE, QUASI_FILE};
-use hedgerow_data::{Cell, Release as Cells, Role, Study, Table, TextTable};
+use hedgerow_data::{Cell, Release as Cells, Role, Study, Table};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::reconstruction::Reconstruction;
 use hedgerow_privacy::risk::{self, Risk};
@@ -212,14 +212,7 @@ pub fn verify_table(
 ) -> Result<Verdict, Error> {
     let file = PathBuf::from(table.name());
     let Some(study) = study else {
-        questions.refuse_double_roles()?;
-        let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
-        let mut text = table.read_text(&names, &*questions.observer)?;
-        if table.is_counted() {
-            text.take_counts()?;
-        }
-        questions.refuse_absent(&text)?;
-        return without_study(file, questions, &text);
+        return without_study(file, table, table.is_counted(), questions);
     };
     let opened = &*study.opened;
     if opened.study.is_fragmented() || opened.study.is_virtual() {
@@ -299,15 +292,8 @@ fn look(
         let (verdict, _) = look_with(folder, questions, opened, file, check)?;
         return Ok(verdict);
     }
-    questions.refuse_double_roles()?;
-    let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
-    let watch = questions.observer.begin(Work::Reading(&file));
-    let mut table = read_text(&file, &names, &*watch)?;
-    if questions.counted {
-        table.take_counts()?;
-    }
-    questions.refuse_absent(&table)?;
-    let verdict = without_study(file, questions, &table)?;
+    let rows = Rows::file(&file);
+    let verdict = without_study(file, &rows, questions.counted, questions)?;
     Ok(concluded(verdict, questions, None, check))
 }
 
@@ -466,8 +452,8 @@ fn with_study(
     drop(watch);
 
     let original = match &questions.original {
-        Some(path) => Some(original(
-            path,
+        Some(rows) => Some(original(
+            rows,
             study,
             provider,
             release,
@@ -484,8 +470,8 @@ fn with_study(
     let asked_too = (requirement.as_ref(), queries);
     let (mut risk, utility) = read.beside(study, &classes, original.as_ref(), asked_too);
     drop(watch);
-    if let Some(path) = &questions.population {
-        let people = population(path, study, &quasi, &*questions.observer)?;
+    if let Some(rows) = &questions.population {
+        let people = population(rows, study, &quasi, &*questions.observer)?;
         let columns = (0..quasi.len()).filter_map(|attribute| people.codes(attribute));
         let columns: Vec<Vec<u32>> = columns.map(|codes| codes.iter().collect()).collect();
         let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
@@ -541,14 +527,32 @@ fn with_study(
 
 fn without_study(
     file: PathBuf,
+    rows: &Rows,
+    is_counted: bool,
     questions: &Questions,
-    table: &TextTable,
 ) -> Result<Verdict, Error> {
+    questions.refuse_double_roles()?;
+    questions.refuse_without_study()?;
     if questions.quasi.is_empty() {
         return Err(VerifyRefused::NoRoles.into());
     }
+    let mut named = [questions.quasi.as_slice(), &questions.sensitive].concat();
+    let mut table = match questions.passes_over {
+        false => rows.read_text(&named, &*questions.observer)?,
+        true => {
+            named.extend(questions.provider_column.clone());
+            named.extend(questions.ignore.clone());
+            named.extend(is_counted.then(|| RECORDS.to_owned()));
+            rows.read_columns(&named, &*questions.observer)?
+        }
+    };
+    if is_counted {
+        table.take_counts()?;
+    }
+    questions.refuse_absent(&table)?;
+    let watch = questions.observer.begin(Work::Judging);
     let provider = questions.provider_column.as_deref();
-    let evidence = Evidence::of_table(table, &questions.quasi, &questions.sensitive, provider)?;
+    let evidence = Evidence::of_table(&table, &questions.quasi, &questions.sensitive, provider)?;
     let evidence = evidence.ignoring(&questions.ignore);
     let scope = evidence.scope();
     let requirement = questions
@@ -560,11 +564,13 @@ fn without_study(
         words: requirement.words(),
         from: AskedBy::Question,
     });
-    let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
     let sites = evidence.provider.map(|column| column.dictionary.len());
     questions.refuse_verification(requirement.as_ref(), sites)?;
     let found = judge(&evidence, requirement.as_ref(), questions.verification);
+    // Classes of the judge are gone by now: those of a long table take twice the memory of a column.
+    let classes = evidence.classes();
+    drop(watch);
     Ok(Verdict {
         found,
         requirement: asked,

@@ -12,6 +12,7 @@ use super::refused::VerifyRefused;
 use crate::error::Error;
 use crate::observe::SharedObserver;
 use crate::study::opened::Opened;
+use crate::table::Table;
 
 /// What [`verify`](crate::verify()) is asked beside the study of a release.
 #[derive(Clone)]
@@ -29,14 +30,17 @@ pub struct Questions {
     pub provider_column: Option<String>,
     /// Columns without a role that may be in the release all the same.
     pub ignore: Vec<String>,
+    /// Whether the other columns of a table without a study are passed over, whatever they hold: for
+    /// measures of the columns that are named, which say nothing of the rest.
+    pub passes_over: bool,
     /// The original table, for losses measured against it and for uniqueness before the release.
-    pub original: Option<PathBuf>,
+    pub original: Option<Table>,
     /// How many random queries are asked of the original and the release.
     pub queries: usize,
     /// How queries are drawn.
     pub query_kind: QueryKind,
     /// A table of the population that the release is a sample of.
-    pub population: Option<PathBuf>,
+    pub population: Option<Table>,
     /// Other anonymized views of the same table: releases of the same study. What all of them say together
     /// is measured (TG12 section 8.2.1).
     pub views: Vec<PathBuf>,
@@ -55,6 +59,7 @@ impl Default for Questions {
             counted: false,
             provider_column: None,
             ignore: Vec::new(),
+            passes_over: false,
             original: None,
             queries: 0,
             query_kind: QueryKind::Jx09,
@@ -151,6 +156,20 @@ impl Questions {
                 column: name.clone(),
                 columns: quoted_list(&table.names),
             }),
+            None => Ok(()),
+        }
+    }
+
+    /// What a release is compared with is read by the study that it is a release of.
+    pub(super) fn refuse_without_study(&self) -> Result<(), VerifyRefused> {
+        let compares = [
+            ("an original", self.original.is_some()),
+            ("queries", self.queries > 0),
+            ("a population", self.population.is_some()),
+            ("other views", !self.views.is_empty()),
+        ];
+        match compares.into_iter().find(|(_, is_asked)| *is_asked) {
+            Some((what, _)) => Err(VerifyRefused::NoStudyToCompare { what }),
             None => Ok(()),
         }
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 use hedgerow_data::files::{
     ReleaseTable, read_classes, read_fragments, read_release_of, without_bounds,
 };
-use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable, quoted_list};
+use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::risk::{Risk, risk, uniqueness};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, EvidenceError, Verdict, verify_by};
-use hedgerow_privacy::{Model, Requirement, Sensitive};
+use hedgerow_privacy::{Model, Requirement};
 
 use super::check::SiteDemand;
 use crate::error::Error;
@@ -70,13 +70,7 @@ impl Read {
 
     /// The site of each row, by the column that names it.
     pub(crate) fn sites(&self, column: &str) -> Result<&[u32], EvidenceError> {
-        let named = self.text.column(column);
-        let named = named.ok_or_else(|| EvidenceError::NoColumn {
-            file: self.text.file.clone(),
-            column: column.to_owned(),
-            names: quoted_list(&self.text.names),
-        })?;
-        Ok(&named.codes)
+        Ok(&self.text.named(column)?.codes)
     }
 
     /// The release of a study as a table in memory.
@@ -113,8 +107,9 @@ impl Read {
     ) -> Result<(Classes, Verdict), Error> {
         let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
         let evidence = evidence.ignoring(ignore);
+        let evidence = in_view(evidence, requirement);
+        let verdict = verify_by(&evidence, requirement, verification);
         let classes = evidence.classes();
-        let verdict = verify_by(&in_view(evidence, requirement), requirement, verification);
         let verdict = verdict.with_disorder(self.disordered.clone());
         let verdict = verdict.with_contradictions(self.contradictions.clone());
         Ok((classes, verdict))
@@ -219,14 +214,14 @@ pub(crate) fn losses(
     utility(&measured, classes, requirement.map_or(1, Requirement::k))
 }
 
-/// Sensitive attributes each on its own, or together, as the requirement says.
+/// Sensitive attributes each on its own, together, or both, as the requirement says.
 pub(super) fn in_view<'a>(
     evidence: Evidence<'a>,
     requirement: Option<&Requirement>,
 ) -> Evidence<'a> {
-    match requirement.map(|requirement| requirement.sensitive) {
-        Some(Sensitive::Product) => evidence.with_product(),
-        _ => evidence,
+    match requirement {
+        Some(requirement) => evidence.counting(requirement.sensitive),
+        None => evidence,
     }
 }
 

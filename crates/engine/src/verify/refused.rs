@@ -16,6 +16,14 @@ pub enum VerifyRefused {
         "the folder has no manifest that says what its columns are\nhint: give --study with the study that it is a release of"
     )]
     NoStudy,
+    /// Without a study nothing says how to read what a release is compared with.
+    #[error(
+        "{what} can only be compared with the release of a study\nhint: name the study instead of the roles of columns"
+    )]
+    NoStudyToCompare {
+        /// What was to be compared.
+        what: &'static str,
+    },
     /// A column has one role.
     #[error("column `{column}` is named twice\nhint: a column has one role")]
     NamedTwice {
@@ -81,10 +89,12 @@ pub enum VerifyRefused {
     )]
     Restored,
     /// The table that was given is not what the release was made of.
-    #[error("{}: no record has a `{column}` in `{cell}`, which the release has\nhint: is this the original of that release?", original.display())]
+    #[error(
+        "{original}: no record has a `{column}` in `{cell}`, which the release has\nhint: is this the original of that release?"
+    )]
     OtherOriginal {
         /// The table.
-        original: PathBuf,
+        original: String,
         /// The column.
         column: String,
         /// The cell of the release at that place.

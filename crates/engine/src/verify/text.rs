@@ -9,6 +9,9 @@ use super::{AskedBy, Verdict};
 use crate::release::manifest::FILE;
 use crate::words::{aligned, cells as words, count, one_line, percent, singled_out, thousands};
 
+/// What k counts where only a group joins the tables of a release.
+pub(crate) const OF_GROUPS: &str = " of groups";
+
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
     let is_own_word = report.manifest.iter().any(|check| check.self_described);
@@ -78,7 +81,11 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let named = verdict.models.named();
     let mut rows = vec![words(["model", "required", "achieved", ""])];
     for (name, model) in &named {
-        rows.push(row(name, model));
+        let mut row = row(name, model);
+        if *name == "k" && verdict.models.k_printed.is_some() {
+            row[0].push_str(OF_GROUPS);
+        }
+        rows.push(row);
         if model.attributes.len() > 1 {
             for attribute in &model.attributes {
                 rows.push(words([
@@ -92,6 +99,9 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     }
     for model in report.manifest.iter().flat_map(|check| &check.attested) {
         rows.push(words([&model.words, "", "attested by all sites", "signed"]));
+    }
+    for tried in report.manifest.iter().flat_map(|check| &check.gate) {
+        rows.push(tried.row().to_vec());
     }
     for model in report.manifest.iter().flat_map(|check| &check.unseen) {
         let why = match report.is_virtual {
@@ -121,6 +131,9 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
             }),
         };
         text.push_str(&format!("\n{}: {why}\n", title(name)));
+    }
+    if let Some(words) = printed(report) {
+        text.push_str(&format!("\nwarning: {words}\n"));
     }
     for (name, model) in &named {
         if let (Some(strategy), Some(checks)) = (model.verification, model.checks) {
@@ -228,8 +241,8 @@ fn standing(model: &ModelVerdict) -> &'static str {
 /// What is required of a model and what was achieved, in words.
 pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     let sign = match name {
-        "k" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "site_entropy"
-        | "m" => ">=",
+        "k" | "k_printed" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity"
+        | "site_entropy" | "m" => ">=",
         "l_recursive" | "site_recursive" | "delta" => "<",
         _ => "<=",
     };
@@ -253,10 +266,26 @@ pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     (required, achieved)
 }
 
+/// What k says, and what it does not, of a release whose tables only a group joins, where fewer records are
+/// printed alike than a group has.
+pub(crate) fn printed(found: &Verdict) -> Option<String> {
+    let found = &found.found;
+    let (groups, printed) = (found.models.k.as_ref()?, found.models.k_printed.as_ref()?);
+    let below = printed.failing_records.filter(|below| *below > 0)?;
+    let wanted = printed.required.or(groups.required)?;
+    Some(format!(
+        "{} of {} are printed like fewer than {wanted}, the rarest like {}: whoever knows their quasi-identifiers sees that they are in the table, and in which group. k counts the records of a group, among which nothing says whose a sensitive value is; it does not count rows that are printed alike",
+        thousands(below),
+        count(found.records, "record", "records"),
+        printed.achieved
+    ))
+}
+
 /// A model's name as people know it.
 pub(crate) fn title(name: &str) -> &str {
     match name {
         "k" => "k-anonymity",
+        "k_printed" => "k of what is printed",
         "alpha" => "(alpha,k)-anonymity, alpha",
         "l_distinct" => "distinct l-diversity",
         "l_entropy" => "entropy l-diversity",

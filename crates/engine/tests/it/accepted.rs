@@ -36,7 +36,7 @@ const VERTICAL: [&str; 7] = [
 ];
 
 /// What a study may demand of sensitive values and of sites, beside k.
-const DEMANDS: [&str; 14] = [
+const DEMANDS: [&str; 15] = [
     "",
     "l = 2",
     "l = { at_least = 2.5, kind = \"entropy\" }",
@@ -51,6 +51,7 @@ const DEMANDS: [&str; 14] = [
     "l = 2\nsite_diversity = { at_least = 1.5, kind = \"entropy\" }",
     "site_diversity = { at_least = 2, kind = \"taxonomy\" }\nsensitive = \"each\"",
     "l = 3\nt = 0.2\nsensitive = \"product\"",
+    "l = 2\nt = 0.2\nsensitive = \"both\"",
 ];
 
 /// A study by the draws that make it.
@@ -108,7 +109,14 @@ impl Drawn {
         }
         let query = "[query]\nanswers = [\"totals\", \"rows\"]\n";
         let is_asked = self.is_virtual || (!self.is_vertical && self.k.is_multiple_of(2));
-        format!("{text}\n{}", if is_asked { query } else { "" })
+        let gate = match (self.is_virtual, self.is_vertical, self.k % 3) {
+            (false, false, 0) => {
+                "[gate]\ncertain = 0.25\nends = 0.5\nbelow_k_without_one_site = 0.5\nbelow_k_without_two_sites = 0.5\ntwo_releases = 0.5\nnewcomers = 0\n"
+            }
+            (false, _, 1) => "[gate]\ncertain = 0.25\nskew = 0.5\n",
+            _ => "",
+        };
+        format!("{text}\n{}{gate}", if is_asked { query } else { "" })
     }
 
     /// Rows of a site.

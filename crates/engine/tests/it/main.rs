@@ -3,13 +3,16 @@
 
 mod accepted;
 mod asked;
+mod both;
 mod compared;
 mod drafted;
+mod held;
 mod observed;
 mod published;
 mod query;
 mod questions;
 mod tables;
+mod together;
 mod types;
 mod virtual_database;
 mod ward;

@@ -172,7 +172,13 @@ impl Dataset {
     pub(crate) fn coded(&self, study: &Study) -> Result<hedgerow_data::Table, Error> {
         let batch = self.batch(study, &[])?;
         let schema = &study.declared().schema;
-        Ok(read_batches(self.name, &[batch], schema, &Others::Refuse)?)
+        Ok(read_batches(
+            self.name,
+            &[batch],
+            schema,
+            &Others::Refuse,
+            &(),
+        )?)
     }
 
     /// The columns that a study declares as a CSV file, which goes when the path is dropped.

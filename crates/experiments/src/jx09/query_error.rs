@@ -139,7 +139,7 @@ impl Setting {
         let table = self.data.table_with(&study, &["site"])?;
         let outcome = anonymize(&study, &table, &options)?;
         let questions = Questions {
-            original: Some(original.to_owned()),
+            original: Some(original.into()),
             queries: self.queries,
             query_kind: QueryKind::Jx09,
             ..Questions::default()

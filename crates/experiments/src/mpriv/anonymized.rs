@@ -131,7 +131,7 @@ fn anonymized(
     let seconds = began.elapsed().as_secs_f64();
     let original = records.file(&study)?;
     let questions = Questions {
-        original: Some(original.to_path_buf()),
+        original: Some(original.to_path_buf().into()),
         // Section V.C has 2,500.
         queries: bench.pick(500, 2_500),
         query_kind: QueryKind::Mpriv,

@@ -233,7 +233,7 @@ impl State {
         let mut ends = (0u16..).zip(self.peers.iter().map(|peer| peer.ended));
         given_up.or_else(|| {
             ends.find_map(|(place, end)| match end {
-                Some(end @ (End::Own | End::Unsound)) => Some((place, end)),
+                Some(end @ (End::Own | End::Unsound | End::HeldBack)) => Some((place, end)),
                 _ => None,
             })
         })

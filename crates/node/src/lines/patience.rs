@@ -67,6 +67,9 @@ impl Shared {
             End::Unsound => String::from(
                 "it does not sign the release, because what it counts there is not what was opened; nothing is published",
             ),
+            End::HeldBack => String::from(
+                "more falls to a known attack than the study's [gate] allows, so it does not sign the release; nothing is published",
+            ),
             End::Stopped => String::from("somebody stopped it"),
             End::GivenUp => return self.given_up(peer),
             End::Peer(culprit) if culprit == self.me => {

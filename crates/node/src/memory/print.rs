@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use hedgerow_data::files::files_of;
-use hedgerow_data::{Column, Table};
+use hedgerow_data::study::Partition;
+use hedgerow_data::{Column, Role, Table};
 use rusqlite::params;
 
 use super::{Memory, MemoryError};
@@ -26,8 +27,14 @@ pub struct Print {
 }
 
 impl Memory {
-    /// The marks of rows and their source.
-    pub fn print(&self, source: &Source, table: &Table) -> Result<Print, MemoryError> {
+    /// The marks of rows and their source. Where sites hold the same people, whose record it is belongs to a row;
+    /// elsewhere identifiers are of no use to a run, and rows that an engine counts come without them.
+    pub fn print(
+        &self,
+        source: &Source,
+        table: &Table,
+        partition: Partition,
+    ) -> Result<Print, MemoryError> {
         let key = self.key()?;
         let bytes = match source {
             Source::File(path) => Some(self.digest_of(path, &key)?),
@@ -37,7 +44,7 @@ impl Memory {
         Ok(Print {
             source: source.identity(),
             bytes,
-            rows: rows_digest(table, &key),
+            rows: rows_digest(table, partition, &key),
             records: table.records(),
         })
     }
@@ -72,13 +79,16 @@ impl Memory {
     }
 }
 
-/// The coded rows in any order: the sum of a keyed digest of each. Nobody who does not have the key can
-/// find rows with a given sum.
-fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
+/// The coded records in any order, told one by one or counted: the sum of a keyed digest of each. Nobody who does not
+/// have the key can find records with a given sum.
+fn rows_digest(table: &Table, partition: Partition, key: &[u8; 32]) -> [u8; 32] {
     let attributes = table.schema().attributes();
+    let is_told = |role: Role| role != Role::Identifier || partition == Partition::Vertical;
+    let told = (0..attributes.len()).filter(|position| is_told(attributes[*position].role));
+    let told: Vec<usize> = told.collect();
     let mut head = blake3::Hasher::new_keyed(key);
-    head.update(&(table.rows() as u64).to_le_bytes());
-    for attribute in attributes {
+    head.update(&table.records().to_le_bytes());
+    for attribute in told.iter().map(|position| &attributes[*position]) {
         head.update(&(attribute.name.len() as u64).to_le_bytes());
         head.update(attribute.name.as_bytes());
     }
@@ -86,8 +96,8 @@ fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
     let mut line = Vec::new();
     for row in 0..table.rows() {
         line.clear();
-        for position in 0..attributes.len() {
-            match table.column(position) {
+        for position in &told {
+            match table.column(*position) {
                 Column::Text(texts) => {
                     let text = texts.get(row);
                     line.extend_from_slice(&(text.len() as u64).to_le_bytes());
@@ -97,13 +107,11 @@ fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
                 Column::Absent(_) => {}
             }
         }
-        if let Some(counts) = table.counts() {
-            line.extend_from_slice(&counts[row].to_le_bytes());
-        }
+        let records = table.counts().map_or(1, |counts| counts[row]);
         let digest = blake3::keyed_hash(key, &line);
         for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {
             let word = word.try_into().map_or(0, u64::from_le_bytes);
-            *sum = sum.wrapping_add(word);
+            *sum = sum.wrapping_add(word.wrapping_mul(records));
         }
     }
     for word in sum {

@@ -175,6 +175,8 @@ pub enum End {
     GivenUp,
     /// The site counted the release again, and does not sign it.
     Unsound,
+    /// More falls to a known attack than the study allows, and the site does not sign the release.
+    HeldBack,
 }
 
 impl End {
@@ -185,6 +187,7 @@ impl End {
             Self::Stopped => (2, 0),
             Self::GivenUp => (3, 0),
             Self::Unsound => (4, 0),
+            Self::HeldBack => (5, 0),
         };
         let [low, high] = site.to_le_bytes();
         [kind, low, high]
@@ -197,6 +200,7 @@ impl End {
             [2, 0, 0] => Ok(Self::Stopped),
             [3, 0, 0] => Ok(Self::GivenUp),
             [4, 0, 0] => Ok(Self::Unsound),
+            [5, 0, 0] => Ok(Self::HeldBack),
             _ => Err(MessageError::Malformed),
         }
     }

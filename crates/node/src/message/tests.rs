@@ -34,6 +34,7 @@ fn message() -> impl Strategy<Value = Message> {
         any::<u16>().prop_map(End::Peer),
         Just(End::Own),
         Just(End::Unsound),
+        Just(End::HeldBack),
         Just(End::Stopped),
         Just(End::GivenUp),
     ];

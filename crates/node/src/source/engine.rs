@@ -8,7 +8,7 @@
 //!
 //! ```toml
 //! [source.engine]
-//! path = "patients"               # a Parquet or CSV file, or a folder of them
+//! path = "patients"               # a Parquet or CSV file, or a folder of them; or their address, s3://bucket/patients
 //! scheduler = "df://10.0.0.7:50050" # the site's own Ballista cluster; without it this machine counts
 //! anywhere = false                # the default: a scheduler outside of private networks is refused
 //! memory = "2GB"                  # of this machine
@@ -27,14 +27,19 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::files::{FileError, Parts, Progress, length_of, read_counted_batches};
+use hedgerow_data::files::{
+    FileError, Parts, Progress, is_address, length_of, read_counted_batches,
+};
 use hedgerow_data::{Role, Schema, Table};
+use tempfile::TempDir;
 
 use crate::program::{SQL_HINT, find_sql};
 use heard::{Done, Heard};
 
 /// The memory of a count on this machine, unless something else is said.
 const MEMORY: u64 = 2_000_000_000;
+/// What stands before every name of a folder for what does not fit into memory.
+const SPILL: &str = "hedgerow-spill-";
 /// How long the program may take to end when it is told to, before it is killed.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long a program whose output has ended may take to end by itself.
@@ -157,7 +162,11 @@ pub fn bytes(text: &str) -> Option<u64> {
 impl Counted {
     /// Reads `[source.engine]`; file names are relative to `folder`.
     pub(super) fn read(section: &Section<'_>, folder: &Path) -> Result<Self, DocumentError> {
-        let path = folder.join(section.required_string("path")?);
+        let path = PathBuf::from(section.required_string("path")?);
+        let path = match is_address(&path) {
+            true => path,
+            false => folder.join(path),
+        };
         let memory = section.string("memory")?;
         let memory = memory.map(|text| {
             bytes(&text).ok_or_else(|| {
@@ -219,13 +228,31 @@ impl Counted {
 
     /// Sees that the program is there, and that the files have the study's columns. No value is looked at.
     pub fn check(&self, schema: &Schema) -> Result<(), EngineError> {
-        find_sql().ok_or(EngineError::NoProgram)?;
+        let program = find_sql().ok_or(EngineError::NoProgram)?;
         let columns = columns(schema);
+        if self.paths.iter().any(|path| is_address(path)) {
+            return self.looked(&program, &columns);
+        }
         let parts = Parts::of(&self.paths, &columns)?;
         for column in &columns {
             parts.see_column(column)?;
         }
         Ok(())
+    }
+
+    /// Has the program see that objects of a store have these columns.
+    fn looked(&self, program: &Path, columns: &[String]) -> Result<(), EngineError> {
+        let output = self.command(program, columns, Task::Look).output();
+        let output = output.map_err(|error| EngineError::NotRun {
+            program: program.to_owned(),
+            error,
+        })?;
+        let said = heard::listen(output.stderr.as_slice(), 0, &());
+        match said.error {
+            Some(error) => Err(EngineError::Said(error)),
+            None if output.status.success() => Ok(()),
+            None => Err(self.died(output.status, &said.rest)),
+        }
     }
 
     /// Has the records counted. Identifiers are not asked for, nor any column that the study does not know.
@@ -283,7 +310,13 @@ impl Counted {
             error,
         };
         let columns = columns(schema);
-        let mut child = self.command(program, &columns).spawn().map_err(not_run)?;
+        // Removed here too, since a program that is killed removes nothing.
+        let spill = self.spill_folder();
+        let task = Task::Count(spill.as_ref().map(TempDir::path));
+        let mut child = self
+            .command(program, &columns, task)
+            .spawn()
+            .map_err(not_run)?;
         let (output, errors) = (child.stdout.take(), child.stderr.take());
         running.began(child);
         let (Some(output), Some(errors)) = (output, errors) else {
@@ -336,25 +369,52 @@ impl Counted {
                     ))),
                 }
             }
-            _ => Err(EngineError::Died {
-                name: self.name(),
-                status,
-                said: match said.rest.is_empty() {
-                    true => String::new(),
-                    false => format!("; it said:\n{}", said.rest),
-                },
-            }),
+            _ => Err(self.died(status, &said.rest)),
         }
     }
 
-    fn command(&self, program: &Path, columns: &[String]) -> Command {
+    fn died(&self, status: ExitStatus, rest: &str) -> EngineError {
+        EngineError::Died {
+            name: self.name(),
+            status,
+            said: match rest.is_empty() {
+                true => String::new(),
+                false => format!("; it said:\n{rest}"),
+            },
+        }
+    }
+
+    /// A folder for what does not fit into memory, which nobody else may read. Where none can be made, the program says
+    /// why when it tries.
+    fn spill_folder(&self) -> Option<TempDir> {
+        let Engine::Local { spill, .. } = &self.engine else {
+            return None;
+        };
+        let place = spill.clone().unwrap_or_else(std::env::temp_dir);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(SPILL);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        builder.tempdir_in(place).ok()
+    }
+
+    /// The program with its task.
+    fn command(&self, program: &Path, columns: &[String], task: Task<'_>) -> Command {
         let mut command = Command::new(program);
-        command.arg("count").arg("--attended");
+        command.arg("count");
+        command.arg(match task {
+            Task::Look => "--look",
+            Task::Count(_) => "--attended",
+        });
         match &self.engine {
             Engine::Local { memory, spill } => {
                 command.arg("--engine=local");
                 command.arg(format!("--memory={memory}"));
-                if let Some(spill) = spill {
+                let made = match task {
+                    Task::Look => None,
+                    Task::Count(made) => made,
+                };
+                if let Some(spill) = made.or(spill.as_deref()) {
                     command.arg("--spill").arg(spill);
                 }
             }
@@ -366,7 +426,10 @@ impl Counted {
         let named = columns.iter().map(|column| format!("--column={column}"));
         command.args(named).arg("--").args(&self.paths);
         command
-            .stdin(Stdio::piped())
+            .stdin(match task {
+                Task::Look => Stdio::null(),
+                Task::Count(_) => Stdio::piped(),
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
@@ -416,6 +479,15 @@ fn columns(schema: &Schema) -> Vec<String> {
     let attributes = schema.attributes().iter();
     let counted = attributes.filter(|attribute| attribute.role != Role::Identifier);
     counted.map(|attribute| attribute.name.clone()).collect()
+}
+
+/// What the program is to do.
+#[derive(Clone, Copy)]
+enum Task<'a> {
+    /// See that the columns are there.
+    Look,
+    /// Count, with what does not fit into memory in a folder.
+    Count(Option<&'a Path>),
 }
 
 /// Why what came is no table.

@@ -25,7 +25,8 @@ use std::sync::Arc;
 
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_data::files::{
-    FileError, Others, Progress, check_columns, check_counted_columns, count_table, read_table,
+    FileError, Others, Progress, check_columns, check_counted_columns, count_table, is_address,
+    read_table,
 };
 use hedgerow_data::{Column, Schema, Table};
 
@@ -100,6 +101,10 @@ impl Source {
     /// database, whatever is read from it.
     pub fn identity(&self) -> String {
         let real = |path: &PathBuf| {
+            if is_address(path) {
+                let address = path.display().to_string();
+                return address.trim_end_matches('/').to_owned();
+            }
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             real.display().to_string()
         };

@@ -77,6 +77,40 @@ fn everything_said_is_accepted_and_anything_unsaid_refused() {
 }
 
 #[test]
+fn a_study_must_let_no_more_fall_than_the_site() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("study.toml");
+    let rules = [
+        &RULES[..],
+        &["[accept.gate]", "certain = 0.01", "skew = 0.1"],
+    ]
+    .concat();
+    write_study(folder.path(), &["north", "south"]);
+    let text = std::fs::read_to_string(&study).unwrap();
+    let mut of = |gate: &str| {
+        std::fs::write(&study, format!("{text}\n{gate}")).unwrap();
+        refusals_of_study(folder.path(), &rules)
+    };
+    assert_eq!(
+        of("[gate]\ncertain = 0.01\nskew = 0.05\norder = 1\n"),
+        [""; 0]
+    );
+    assert_eq!(
+        of("[gate]\ncertain = 0.010001\n"),
+        [
+            "accept.gate.certain: is 0.01; the study's [gate] lets 0.010001 fall",
+            "accept.gate.skew: is 0.1; the study's [gate] has no limit for this attack, so no run tries it",
+        ]
+    );
+    assert_eq!(of("").len(), 2);
+    let error = site(folder.path(), "[accept.gate]\ncertain = 2\n").unwrap_err();
+    assert!(
+        error.contains("site.toml:8: `accept.gate.certain` is 2, expected a share"),
+        "{error}"
+    );
+}
+
+#[test]
 fn every_rule_bites() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [

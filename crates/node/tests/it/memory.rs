@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::study::Partition;
 use hedgerow_data::{Schema, Study, Table};
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::memory::{Decision, Earlier, How, Mark, Memory, Print};
@@ -58,7 +59,24 @@ impl Desk {
     fn print(&self, name: &str, rows: &[(u32, usize)]) -> Print {
         let table = self.table(name, rows);
         let source = Source::File(self.path().join(name));
-        self.memory.print(&source, &table).unwrap()
+        self.memory
+            .print(&source, &table, Partition::Horizontal)
+            .unwrap()
+    }
+
+    /// The same records counted, as an engine counts them.
+    fn counted(&self, name: &str, rows: &[(u32, usize)]) -> Print {
+        let table = self.table(name, rows).into_counted().unwrap();
+        let source = Source::File(self.path().join("counted").join(name));
+        std::fs::create_dir_all(self.path().join("counted")).unwrap();
+        std::fs::copy(
+            self.path().join(name),
+            self.path().join("counted").join(name),
+        )
+        .unwrap();
+        self.memory
+            .print(&source, &table, Partition::Horizontal)
+            .unwrap()
     }
 
     fn earlier(&self, print: &Print) -> Vec<Earlier> {
@@ -85,6 +103,11 @@ proptest! {
         let same = desk.print("elsewhere.csv", &turned);
         prop_assert_eq!(desk.earlier(&same).len(), 1);
         prop_assert!(desk.earlier(&same)[0].is_same_rows);
+        // Counting the records makes no other people of them.
+        let counted = desk.counted("counted.csv", &rows);
+        prop_assert_eq!(counted.rows, first.rows);
+        prop_assert_eq!(counted.records, first.records);
+        prop_assert!(desk.earlier(&counted)[0].is_same_rows);
         let mut changed = rows.clone();
         let place = turn.index(rows.len());
         changed[place] = other;
@@ -96,6 +119,8 @@ proptest! {
             // From elsewhere they are other people, and from the same source other rows.
             let elsewhere = desk.print("third.csv", found);
             prop_assert_eq!(desk.earlier(&elsewhere).is_empty(), is_other);
+            let counted = desk.counted("fourth.csv", found);
+            prop_assert_eq!(desk.earlier(&counted).is_empty(), is_other);
             let here = desk.print("rows.csv", found);
             prop_assert_eq!(desk.earlier(&here).len(), 1);
             prop_assert_eq!(desk.earlier(&here)[0].is_same_rows, !is_other);

@@ -60,6 +60,27 @@ pub enum Sensitive {
     Each,
     /// All sensitive attributes together as one attribute, their product (MPRIV).
     Product,
+    /// Each sensitive attribute on its own, and their product beside them.
+    Both,
+}
+
+impl Sensitive {
+    /// The words of a study.
+    pub(crate) const NAMES: [(&'static str, Self); 3] = [
+        ("each", Self::Each),
+        ("product", Self::Product),
+        ("both", Self::Both),
+    ];
+
+    /// Whether the product of all sensitive attributes counts.
+    pub const fn has_product(self) -> bool {
+        matches!(self, Self::Product | Self::Both)
+    }
+
+    /// Whether each sensitive attribute counts on its own.
+    pub const fn has_each(self) -> bool {
+        matches!(self, Self::Each | Self::Both)
+    }
 }
 
 /// What every class must satisfy.
@@ -69,6 +90,8 @@ pub struct Requirement {
     pub models: Vec<Model>,
     /// How many sites may collude.
     pub m: Option<u64>,
+    /// How many records at least are printed alike, of a release whose tables only a group joins.
+    pub k_printed: Option<u64>,
     /// How several sensitive attributes are looked at.
     pub sensitive: Sensitive,
 }
@@ -142,7 +165,19 @@ impl Requirement {
         let requirement = Self::of_document(study.document(), &Scope::of_study(study))?;
         requirement.see_that_m_is_said(study)?;
         requirement.see_that_sites_can_tell(study)?;
+        requirement.see_that_print_differs(study)?;
         Ok(requirement)
+    }
+
+    /// Refuses a k of what is printed where k counts just that: in a release of one table, or of none.
+    pub fn see_that_print_differs(&self, study: &Study) -> Result<(), RequirementError> {
+        match study.document().root().section("require")? {
+            Some(section) if self.k_printed.is_some() && !study.is_fragmented() => {
+                let message = "`require.k_printed` is for releases of several tables, where k counts the records of a group: in one table k counts what is printed\nhint: write k";
+                Err(section.wrong("k_printed", message).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what a horizontal study of three sites or more requires if it does not say m. A site that
@@ -207,7 +242,8 @@ impl Requirement {
     pub fn words(&self) -> Vec<String> {
         let models = self.models.iter().map(Model::to_string);
         let m = self.m.map(|m| format!("m = {m}"));
-        models.chain(m).collect()
+        let printed = self.k_printed.map(|k| format!("k_printed = {k}"));
+        models.chain(printed).chain(m).collect()
     }
 
     /// The demanded k; 1 where no k is demanded.
@@ -219,14 +255,17 @@ impl Requirement {
         ks.max().unwrap_or(1)
     }
 
-    /// Whether the sensitive attributes of a schema count as one, their product.
-    pub fn is_product(&self, schema: &Schema) -> bool {
-        self.sensitive == Sensitive::Product && schema.with_role(Role::Sensitive).len() > 1
+    /// How the sensitive attributes of a schema count: one alone is its own product.
+    pub fn sensitive_of(&self, schema: &Schema) -> Sensitive {
+        match schema.with_role(Role::Sensitive).len() {
+            0 | 1 => Sensitive::Each,
+            _ => self.sensitive,
+        }
     }
 }
 
 /// Demands that are stronger the greater they are; the others are stronger the smaller they are.
-const AT_LEAST: [&str; 4] = ["k", "l", "site_diversity", "m"];
+const AT_LEAST: [&str; 5] = ["k", "k_printed", "l", "site_diversity", "m"];
 
 /// A line whose demands are written with `=`, as TOML has them: `k >= 5` says the same as `k = 5`.
 fn equated(line: &str) -> Result<String, RequirementError> {

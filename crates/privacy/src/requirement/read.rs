@@ -10,9 +10,8 @@ use crate::model::{Model, SiteSupport, Spread};
 use crate::ratio::Ratio;
 
 pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, RequirementError> {
-    let words = [("each", Sensitive::Each), ("product", Sensitive::Product)];
     let sensitive = section
-        .word("sensitive", &words)?
+        .word("sensitive", &Sensitive::NAMES)?
         .unwrap_or(Sensitive::Each);
     if scope.is_vertical {
         refuse_of_sites(section, scope, sensitive)?;
@@ -51,9 +50,13 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
         None => None,
         Some(m) => Some(colluders(section, m, scope)?),
     };
+    let k_printed = match section.integer("k_printed")? {
+        None => None,
+        Some(k) => Some(at_least_one(section, "k_printed", k)?),
+    };
     section.finish()?;
 
-    if models.is_empty() {
+    if models.is_empty() && k_printed.is_none() {
         let message = "the requirement demands nothing\nhint: state at least k, e.g. k = 10";
         return Err(section.wrong_section(message).into());
     }
@@ -67,6 +70,7 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
     Ok(Requirement {
         models,
         m,
+        k_printed,
         sensitive,
     })
 }
@@ -78,11 +82,11 @@ fn refuse_of_sites(
     scope: &Scope,
     sensitive: Sensitive,
 ) -> Result<(), DocumentError> {
-    let is_product = sensitive == Sensitive::Product && scope.sensitive.len() > 1;
+    let has_product = sensitive.has_product() && scope.sensitive.len() > 1;
     for (key, is_there) in [
         ("site_diversity", section.has("site_diversity")),
         ("m", section.has("m")),
-        ("sensitive", is_product),
+        ("sensitive", has_product),
     ] {
         if is_there {
             let message = format!(
@@ -122,20 +126,18 @@ fn diversity(
         );
         Err(section.wrong("l", message))
     };
-    match sensitive {
-        Sensitive::Each => {
-            let mut attributes = scope.sensitive.iter();
-            attributes.try_for_each(|attribute| most(attribute.name.clone(), attribute.values))?;
-        }
-        Sensitive::Product => {
-            let names: Vec<&str> = scope
-                .sensitive
-                .iter()
-                .map(|attribute| attribute.name.as_str())
-                .collect();
-            let values = scope.sensitive.iter().map(|attribute| attribute.values);
-            most(names.join(" × "), values.fold(1, u64::saturating_mul))?;
-        }
+    // A product has at least as many values as each of its attributes.
+    if sensitive.has_each() {
+        let mut attributes = scope.sensitive.iter();
+        attributes.try_for_each(|attribute| most(attribute.name.clone(), attribute.values))?;
+    } else {
+        let names: Vec<&str> = scope
+            .sensitive
+            .iter()
+            .map(|attribute| attribute.name.as_str())
+            .collect();
+        let values = scope.sensitive.iter().map(|attribute| attribute.values);
+        most(names.join(" × "), values.fold(1, u64::saturating_mul))?;
     }
     let whole = || {
         let is_whole = l.fract() == 0.0;
@@ -226,14 +228,14 @@ fn closeness(
     let exact = Ratio::from_decimal(t)
         .filter(|value| *value <= Ratio::whole(1))
         .ok_or_else(|| outside(section, "t", t, "from 0 to 1"))?;
-    let is_product = sensitive == Sensitive::Product && scope.sensitive.len() > 1;
+    let has_product = sensitive.has_product() && scope.sensitive.len() > 1;
     for attribute in &scope.sensitive {
         let lacks = match distance {
-            Some(Distance::Ordered) if is_product || !attribute.is_ordered => "no order",
-            Some(Distance::Hierarchical) if is_product || !attribute.has_taxonomy => "no taxonomy",
+            Some(Distance::Ordered) if has_product || !attribute.is_ordered => "no order",
+            Some(Distance::Hierarchical) if has_product || !attribute.has_taxonomy => "no taxonomy",
             _ => continue,
         };
-        let whose = match is_product {
+        let whose = match has_product {
             true => String::from("a product of sensitive attributes"),
             false => format!("`{}`", attribute.name),
         };

@@ -16,6 +16,9 @@ pub struct Stated {
     /// Least class size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
+    /// Least number of records that are printed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k_printed: Option<u64>,
     /// Greatest frequency of a sensitive value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
@@ -156,6 +159,7 @@ impl From<&Requirement> for Stated {
     fn from(requirement: &Requirement) -> Self {
         let mut stated = Self {
             k: None,
+            k_printed: requirement.k_printed,
             alpha: None,
             l: None,
             t: None,
@@ -245,6 +249,7 @@ impl Stated {
             lines.extend(value.map(|value| format!("{key} = {value}")));
         };
         put("k", self.k.map(|k| k.to_string()));
+        put("k_printed", self.k_printed.map(|k| k.to_string()));
         put("alpha", self.alpha.map(number));
         let l = self.l.as_ref().map(|l| {
             let c =
@@ -302,11 +307,12 @@ impl Stated {
         });
         put("site_diversity", sites);
         put("m", self.m.map(|m| m.to_string()));
-        let sensitive = match self.sensitive {
-            Sensitive::Each => "each",
-            Sensitive::Product => "product",
-        };
-        put("sensitive", Some(format!("\"{sensitive}\"")));
+        let mut words = Sensitive::NAMES.iter();
+        let sensitive = words.find(|(_, sensitive)| *sensitive == self.sensitive);
+        put(
+            "sensitive",
+            sensitive.map(|(word, _)| format!("\"{word}\"")),
+        );
         lines.join("\n")
     }
 }
@@ -352,7 +358,8 @@ mod tests {
             delta in prop::option::of(1u32..1000),
             sites in prop::option::of((10u32..51, 0..4usize, any::<bool>())),
             m in prop::option::of(0u64..5),
-            is_product in any::<bool>(),
+            sensitive in prop::option::of(0..3usize),
+            k_printed in prop::option::of(1u64..50),
         ) {
             let thousandths = |parts: u32| f64::from(parts) / 1000.0;
             let mut line = format!("k = {k}");
@@ -386,8 +393,11 @@ mod tests {
             if let Some(m) = m {
                 put(format!("m = {m}"));
             }
-            if is_product {
-                put(String::from("sensitive = \"product\""));
+            if let Some(k) = k_printed {
+                put(format!("k_printed = {k}"));
+            }
+            if let Some(place) = sensitive {
+                put(format!("sensitive = \"{}\"", Sensitive::NAMES[place].0));
             }
             let requirement = Requirement::of_line(&line, &scope()).unwrap();
             let stated = Stated::from(&requirement);

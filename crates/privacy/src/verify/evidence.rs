@@ -1,14 +1,15 @@
 //! What the verifier looks at: the columns of a release, with or without a study that explains
 //! them.
 
+use hedgerow_data::files::FileError;
 use hedgerow_data::study::GROUP;
-use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable, quoted_list};
+use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable};
 
 use crate::classes::Classes;
 use crate::closeness::Distance;
 use crate::counts::Reference;
 use crate::identifying::Suspect;
-use crate::requirement::{Scope, ScopeAttribute};
+use crate::requirement::{Scope, ScopeAttribute, Sensitive};
 use crate::singled_out::SingledOut;
 
 use super::verdict::WorstClass;
@@ -22,6 +23,9 @@ pub struct Evidence<'a> {
     pub counts: Option<&'a [u64]>,
     /// Quasi-identifiers.
     pub quasi: Vec<QuasiColumn<'a>>,
+    /// Of a release whose tables only a group joins: the cells of each quasi-identifier as they are printed, by
+    /// number, row by row.
+    pub printed: Vec<&'a [u32]>,
     /// Sensitive attributes as codes.
     pub sensitive: Vec<SensitiveColumn<'a>>,
     /// The site of each record, where the table names it.
@@ -69,16 +73,9 @@ pub struct SensitiveColumn<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvidenceError {
-    /// A column that is missing from the file.
-    #[error("{file}:1: there is no column `{column}`\nhint: the file has {names}")]
-    NoColumn {
-        /// The file.
-        file: String,
-        /// The column.
-        column: String,
-        /// The columns that the file has.
-        names: String,
-    },
+    /// Columns that are missing from the table.
+    #[error(transparent)]
+    Columns(#[from] FileError),
     /// A table without rows.
     #[error("{file}: the release has no records")]
     NoRecords {
@@ -99,22 +96,26 @@ impl<'a> Evidence<'a> {
         let schema = release.schema();
         let attributes = schema.attributes();
         let mut quasi = Vec::new();
+        let mut printed = Vec::new();
         let mut sensitive = Vec::new();
         let mut identifiers = Vec::new();
         if release.groups().is_some() {
             quasi.push(QuasiColumn {
                 name: GROUP,
-                text: find(text, GROUP)?,
+                text: text.named(GROUP)?,
                 cells: None,
             });
         }
         for (position, attribute) in attributes.iter().enumerate() {
             match attribute.role {
-                Role::Quasi if release.groups().is_some() => {}
+                Role::Quasi if release.groups().is_some() => {
+                    let column = release.generalized(position);
+                    printed.extend(column.map(|column| column.codes.as_slice()));
+                }
                 Role::Quasi => {
                     quasi.push(QuasiColumn {
                         name: &attribute.name,
-                        text: find(text, &attribute.name)?,
+                        text: text.named(&attribute.name)?,
                         cells: release
                             .generalized(position)
                             .map(|column| column.cells.as_slice()),
@@ -139,7 +140,7 @@ impl<'a> Evidence<'a> {
         };
         let (unexplained, mut suspects) = doubtful(text, role);
         let named = provider;
-        let provider = provider.map(|name| find(text, name)).transpose()?;
+        let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
         suspects.extend(
@@ -150,6 +151,7 @@ impl<'a> Evidence<'a> {
             rows: text.rows(),
             counts: text.counts.as_deref(),
             quasi,
+            printed,
             sensitive,
             provider,
             identifiers,
@@ -172,6 +174,8 @@ impl<'a> Evidence<'a> {
                 file: text.file.clone(),
             });
         }
+        let named = quasi.iter().chain(sensitive).map(String::as_str);
+        text.see_columns(named.chain(provider))?;
         let role = |name: &str| {
             let is_in = |names: &[String]| names.iter().any(|one| one == name);
             let roles = [
@@ -188,17 +192,17 @@ impl<'a> Evidence<'a> {
             .map(|name| {
                 Ok(QuasiColumn {
                     name,
-                    text: find(text, name)?,
+                    text: text.named(name)?,
                     cells: None,
                 })
             })
             .collect::<Result<_, EvidenceError>>()?;
         let sensitive = sensitive
             .iter()
-            .map(|name| Ok(SensitiveColumn::of_text(name, find(text, name)?)))
+            .map(|name| Ok(SensitiveColumn::of_text(name, text.named(name)?)))
             .collect::<Result<_, EvidenceError>>()?;
         let named = provider;
-        let provider = provider.map(|name| find(text, name)).transpose()?;
+        let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
         suspects.extend(
@@ -209,6 +213,7 @@ impl<'a> Evidence<'a> {
             rows: text.rows(),
             counts: text.counts.as_deref(),
             quasi,
+            printed: Vec::new(),
             sensitive,
             provider,
             identifiers: Vec::new(),
@@ -225,10 +230,10 @@ impl<'a> Evidence<'a> {
         self
     }
 
-    /// The same release with its sensitive attributes taken together as one.
+    /// The same release with its sensitive attributes each on its own, taken together as one, or both.
     #[must_use]
-    pub fn with_product(mut self) -> Self {
-        if self.sensitive.len() < 2 {
+    pub fn counting(mut self, sensitive: Sensitive) -> Self {
+        if self.sensitive.len() < 2 || !sensitive.has_product() {
             return self;
         }
         let columns: Vec<&[u32]> = self
@@ -242,7 +247,7 @@ impl<'a> Evidence<'a> {
             .iter()
             .map(|column| column.name.as_str())
             .collect();
-        self.sensitive = vec![SensitiveColumn {
+        let product = SensitiveColumn {
             name: names.join(" × "),
             codes: (0..self.rows)
                 .map(|row| combined.of_row(row) as u32)
@@ -251,7 +256,11 @@ impl<'a> Evidence<'a> {
             distance: Distance::Equal,
             is_ordered: false,
             tree: None,
-        }];
+        };
+        if !sensitive.has_each() {
+            self.sensitive.clear();
+        }
+        self.sensitive.push(product);
         self
     }
 
@@ -407,12 +416,4 @@ fn doubtful(text: &TextTable, role: impl Fn(&str) -> Option<Role>) -> (Vec<Strin
         });
     }
     (unexplained, suspects)
-}
-
-fn find<'a>(text: &'a TextTable, name: &str) -> Result<&'a TextColumn, EvidenceError> {
-    text.column(name).ok_or_else(|| EvidenceError::NoColumn {
-        file: text.file.clone(),
-        column: name.to_owned(),
-        names: quoted_list(&text.names),
-    })
 }

@@ -78,6 +78,7 @@ pub fn verify_by(
     };
 
     let mut models = look.models(&distances);
+    models.k_printed = look.printed(requirement.and_then(|requirement| requirement.k_printed));
     sites::judge(&look, requirement, &mut models);
     models.explain();
     let (has_failing, has_unseen) = models.fail_and_unseen();
@@ -227,6 +228,41 @@ impl Look<'_> {
         });
         let (size, class) = worst(self.classes, Worse::Less, |class| self.classes.size(class))?;
         Some(self.verdict(demand, Measure::Whole(size), class))
+    }
+
+    /// How many records are printed alike, where that is another number than the records of a class, or demanded.
+    /// The failing ones are counted against the demand, and without a demand against the k of classes.
+    fn printed(&self, demanded: Option<u64>) -> Option<ModelVerdict> {
+        let columns = &self.evidence.printed;
+        if columns.is_empty() && demanded.is_none() {
+            return None;
+        }
+        let alike = match columns.is_empty() {
+            true => self.evidence.classes(),
+            false => Classes::group(columns, self.evidence.rows).counted(self.evidence.counts),
+        };
+        let (size, least) = worst(&alike, Worse::Less, |one| alike.size(one))?;
+        let of_classes = self.demands.iter().find_map(|model| match model {
+            Model::KAnonymity { k } => Some(*k),
+            _ => None,
+        });
+        let wanted = demanded.or(of_classes);
+        let failing = wanted.map(|k| Failing::count(&alike, |one| alike.size(one) >= k));
+        let row = alike.rows(least)[0];
+        let class = self.classes.of_row(row as usize);
+        Some(ModelVerdict {
+            required: demanded.map(Measure::Whole),
+            achieved: Measure::Whole(size),
+            holds: demanded.map(|k| size >= k),
+            failing_classes: failing.map(|failing| failing.classes),
+            failing_records: failing.map(|failing| failing.records),
+            worst_class: Some(WorstClass {
+                size,
+                first_record: u64::from(row) + 1,
+                ..self.evidence.describe(self.classes, class, |_| true)
+            }),
+            ..ModelVerdict::default()
+        })
     }
 
     /// Without a demand, the smallest c is given for the l that every class has.

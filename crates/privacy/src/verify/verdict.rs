@@ -95,6 +95,10 @@ pub struct Models {
     /// k-anonymity: least class size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<ModelVerdict>,
+    /// Least number of records that are printed alike, of a release whose tables only a group joins: there k
+    /// counts the records of a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k_printed: Option<ModelVerdict>,
     /// (alpha,k)-anonymity: greatest frequency of a sensitive value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<ModelVerdict>,
@@ -226,6 +230,7 @@ impl Models {
     pub fn named(&self) -> Vec<(&'static str, &ModelVerdict)> {
         let all = [
             ("k", &self.k),
+            ("k_printed", &self.k_printed),
             ("alpha", &self.alpha),
             ("l_distinct", &self.l_distinct),
             ("l_entropy", &self.l_entropy),

@@ -1,8 +1,8 @@
 //! Verdicts that were once wrong.
 
 use hedgerow_data::TextTable;
-use hedgerow_privacy::Requirement;
 use hedgerow_privacy::verify::{Evidence, Measure, Verdict, verify};
+use hedgerow_privacy::{Requirement, Sensitive};
 
 use crate::{strings, table};
 
@@ -142,7 +142,11 @@ fn a_product_has_as_many_values_as_its_pairs() {
     );
     let demand = demand(4).unwrap();
     assert_eq!(
-        verify(&evidence.clone().with_product(), Some(&demand)).holds,
+        verify(
+            &evidence.clone().counting(Sensitive::Product),
+            Some(&demand)
+        )
+        .holds,
         Some(true)
     );
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_data::{TextColumn, TextTable};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::verify::{Evidence, Measure, Verdict, verify};
-use hedgerow_privacy::{Ratio, Requirement};
+use hedgerow_privacy::{Ratio, Requirement, Sensitive};
 use proptest::prelude::*;
 
 use crate::strings;
@@ -352,7 +352,7 @@ fn two_sensitive_attributes_each_or_together() {
     let each = verify(&evidence, None).models.l_distinct.unwrap();
     assert_eq!(each.achieved, Measure::Whole(2));
     assert_eq!(each.attributes.len(), 2);
-    let together = evidence.with_product();
+    let together = evidence.counting(Sensitive::Product);
     assert_eq!(together.sensitive[0].name, "a × b");
     assert_eq!(
         verify(&together, None).models.l_distinct.unwrap().achieved,
@@ -383,4 +383,50 @@ fn classes_that_a_coalition_owns_are_counted() {
     let demand = Requirement::of_line("k = 2", &evidence.scope()).unwrap();
     let m = verify(&evidence, Some(&demand)).models.m.unwrap();
     assert_eq!((m.holds, m.achieved), (None, Measure::Whole(0)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Demanded of each and of the product, a requirement holds where both hold, model by model.
+    #[test]
+    fn both_is_each_and_the_product(
+        rows in prop::collection::vec((0u32..3, 0u32..3, 0u32..4), 4..40),
+        l in 1u32..3,
+        t in 1u32..8,
+        alpha in 5u32..10,
+        c in 10u32..40,
+    ) {
+        let lines = rows.iter().map(|(q, a, b)| format!("{q},{a},{b}\n"));
+        let table = crate::table(&format!("q,a,b\n{}", lines.collect::<String>()));
+        let (quasi, sensitive) = (strings(&["q"]), strings(&["a", "b"]));
+        let evidence = Evidence::of_table(&table, &quasi, &sensitive, None).unwrap();
+        let l = match c % 2 {
+            0 => format!("{{ at_least = {l}, kind = \"recursive\", c = {} }}", f64::from(c) / 10.0),
+            _ => l.to_string(),
+        };
+        let demands = format!(
+            "k = 1, l = {l}, t = {{ at_most = {}, distance = \"equal\" }}, alpha = {}",
+            f64::from(t) / 10.0,
+            f64::from(alpha) / 10.0
+        );
+        let found = |sensitive: Sensitive, word: &str| {
+            let line = format!("{demands}, sensitive = \"{word}\"");
+            let demand = Requirement::of_line(&line, &evidence.scope()).ok()?;
+            Some(verify(&evidence.clone().counting(sensitive), Some(&demand)))
+        };
+        let each = found(Sensitive::Each, "each");
+        // With too few values of one attribute, neither can be demanded.
+        prop_assume!(each.is_some());
+        let each = each.unwrap();
+        let product = found(Sensitive::Product, "product").unwrap();
+        let both = found(Sensitive::Both, "both").unwrap();
+        prop_assert_eq!(both.holds, Some(each.holds == Some(true) && product.holds == Some(true)));
+        for ((key, both), ((_, each), (_, product))) in
+            both.models.named().iter().zip(each.models.named().iter().zip(product.models.named().iter()))
+        {
+            let holds = each.holds.zip(product.holds).map(|(each, product)| each && product);
+            prop_assert_eq!(both.holds, holds, "{}", key);
+        }
+    }
 }

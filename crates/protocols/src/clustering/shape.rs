@@ -2,7 +2,8 @@
 //! quasi-identifier, and any loss that is a sum over cells (LM, NCP, EM).
 //!
 //! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
-//! each value. The range over a missing value and others is everything. Costs are whole numbers, so that every site finds the same sums.
+//! each value. The range over a missing value and others is everything; where ranges are to be boxes, they end on a
+//! public grid. Costs are whole numbers, so that every site finds the same sums.
 
 use hedgerow_data::{Cell, Domain, Recode};
 use hedgerow_privacy::utility::Present;
@@ -10,6 +11,8 @@ use hedgerow_privacy::utility::Present;
 use super::cost::{Cost, UNIT, codes_of};
 use super::settings::Loss;
 use super::tree::Tree;
+use crate::horizontal::cover::Covers;
+use crate::horizontal::grid::Grid;
 use crate::horizontal::writing::Writing;
 
 mod told;
@@ -25,8 +28,26 @@ pub(crate) struct Shape<'a> {
 
 enum Form<'a> {
     Node(Tree<'a>),
-    Range(&'a Domain),
+    Range(Ends<'a>),
     Set,
+}
+
+/// Where ranges may end.
+enum Ends<'a> {
+    /// At the values that occur.
+    Tight(&'a Domain),
+    /// On a public grid.
+    OnGrid(Grid),
+}
+
+impl Ends<'_> {
+    /// The smallest range over two values.
+    fn around(&self, least: u32, greatest: u32) -> (u32, u32) {
+        match self {
+            Self::Tight(domain) => domain.range(least, greatest),
+            Self::OnGrid(grid) => grid.around(least, greatest),
+        }
+    }
 }
 
 impl<'a> Shape<'a> {
@@ -63,13 +84,33 @@ impl<'a> Shape<'a> {
         let form = match (recode, domain.taxonomy()) {
             (Recode::Node, Some(taxonomy)) => Form::Node(Tree::new(taxonomy, &cost)),
             (Recode::Set, _) => Form::Set,
-            _ => Form::Range(domain),
+            _ => Form::Range(Ends::Tight(domain)),
         };
         Self {
             form,
             cost,
             size,
             lifted: Vec::new(),
+        }
+    }
+
+    /// The same with closures that are as wide as the study says. A box that is no node is a range on the public
+    /// grid, whatever occurs in it.
+    pub(crate) fn covering(
+        writing: Writing<'a>,
+        covers: Covers,
+        loss: Loss,
+        counts: &[u64],
+    ) -> Self {
+        let Writing { domain, recode } = writing;
+        let is_node = recode == Recode::Node && domain.taxonomy().is_some();
+        if covers == Covers::Tight || is_node {
+            return Self::new(writing, loss, counts);
+        }
+        let recode = Recode::Range;
+        Self {
+            form: Form::Range(Ends::OnGrid(Grid::of(domain))),
+            ..Self::new(Writing { domain, recode }, loss, counts)
         }
     }
 
@@ -117,7 +158,15 @@ impl<'a> Shape<'a> {
 
     /// Whether closures are ranges of values none of which is missing.
     pub(crate) fn is_plain_range(&self) -> bool {
-        matches!(self.form, Form::Range(domain) if domain.missing_code().is_none())
+        matches!(&self.form, Form::Range(Ends::Tight(domain)) if domain.missing_code().is_none())
+    }
+
+    /// The grid on which ranges end, where they do.
+    pub(crate) const fn grid(&self) -> Option<&Grid> {
+        match &self.form {
+            Form::Range(Ends::OnGrid(grid)) => Some(grid),
+            Form::Range(Ends::Tight(_)) | Form::Node(_) | Form::Set => None,
+        }
     }
 
     /// The cost of a set by its number of values, where the cost of sets of one word depends on that alone.
@@ -146,7 +195,8 @@ impl<'a> Shape<'a> {
     pub(super) fn variety(&self) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.nodes() as u64,
-            Form::Range(_) => u64::from(self.size).pow(2),
+            Form::Range(Ends::Tight(_)) => u64::from(self.size).pow(2),
+            Form::Range(Ends::OnGrid(grid)) => grid.len() as u64,
             Form::Set => 1 << self.size.min(63),
         }
     }
@@ -154,9 +204,9 @@ impl<'a> Shape<'a> {
     pub(super) fn set_record(&self, code: u32, closure: &mut [u64]) {
         match &self.form {
             Form::Node(tree) => closure[0] = self.node(tree, code),
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let (least, greatest) = self.span(code);
-                closure[0] = range(domain, least, greatest);
+                closure[0] = range(over, least, greatest);
             }
             Form::Set => {
                 closure.fill(0);
@@ -168,9 +218,9 @@ impl<'a> Shape<'a> {
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         match &self.form {
             Form::Node(tree) => closure[0] = tree.join(closure[0], other[0]),
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let ((a, b), (c, d)) = (ends(closure[0]), ends(other[0]));
-                closure[0] = range(domain, a.min(c), b.max(d));
+                closure[0] = range(over, a.min(c), b.max(d));
             }
             Form::Set => closure
                 .iter_mut()
@@ -183,9 +233,9 @@ impl<'a> Shape<'a> {
     pub(super) fn join_value(&self, closure: &mut [u64], code: u32) {
         match &self.form {
             Form::Node(tree) => closure[0] = tree.join(closure[0], self.node(tree, code)),
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
-                closure[0] = range(domain, a.min(least), b.max(greatest));
+                closure[0] = range(over, a.min(least), b.max(greatest));
             }
             Form::Set => self
                 .values(code)
@@ -197,9 +247,9 @@ impl<'a> Shape<'a> {
     pub(super) fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(closure[0], self.node(tree, code))),
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
-                let (least, greatest) = domain.range(a.min(least), b.max(greatest));
+                let (least, greatest) = over.around(a.min(least), b.max(greatest));
                 self.cost.of_interval(least, greatest)
             }
             Form::Set if self.covers(closure, code) => self.cost(closure),
@@ -242,9 +292,9 @@ impl<'a> Shape<'a> {
     pub(super) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(one[0], other[0])),
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let ((a, b), (c, d)) = (ends(one[0]), ends(other[0]));
-                let (least, greatest) = domain.range(a.min(c), b.max(d));
+                let (least, greatest) = over.around(a.min(c), b.max(d));
                 self.cost.of_interval(least, greatest)
             }
             Form::Set => {
@@ -322,7 +372,7 @@ impl<'a> Shape<'a> {
         let (least, greatest) = cell.bounds();
         match &self.form {
             Form::Node(tree) => closure[0] = tree.above(least, greatest),
-            Form::Range(domain) => closure[0] = range(domain, least, greatest),
+            Form::Range(over) => closure[0] = range(over, least, greatest),
             Form::Set => {
                 closure.fill(0);
                 let codes = (least..=greatest).filter(|code| cell.contains(*code));
@@ -344,10 +394,10 @@ impl<'a> Shape<'a> {
     pub(super) fn is_closure(&self, closure: &[u64]) -> bool {
         match &self.form {
             Form::Node(tree) => closure[0] < tree.nodes() as u64,
-            Form::Range(domain) => {
+            Form::Range(over) => {
                 let (least, greatest) = ends(closure[0]);
                 let is_range = least <= greatest && greatest < self.size;
-                is_range && domain.range(least, greatest) == (least, greatest)
+                is_range && over.around(least, greatest) == (least, greatest)
             }
             Form::Set => codes_of(closure)
                 .last()
@@ -356,14 +406,20 @@ impl<'a> Shape<'a> {
     }
 
     /// Closures one step narrower: the children of a node, the halves of a range, or its parts beside
-    /// the missing value, a set without one of its values.
+    /// the missing value, the widest boxes within a box, a set without one of its values.
     pub(super) fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
         match &self.form {
             Form::Node(tree) => {
                 let children = tree.children(closure[0]);
                 children.map(|child| vec![u64::from(child)]).collect()
             }
-            Form::Range(domain) => {
+            Form::Range(Ends::OnGrid(grid)) => {
+                let parts = grid.parts(ends(closure[0]));
+                parts
+                    .map(|(least, greatest)| vec![packed(least, greatest)])
+                    .collect()
+            }
+            Form::Range(Ends::Tight(domain)) => {
                 let (least, greatest) = ends(closure[0]);
                 if least == greatest {
                     return Vec::new();
@@ -403,8 +459,8 @@ impl<'a> Shape<'a> {
 }
 
 /// The smallest range over two values.
-fn range(domain: &Domain, least: u32, greatest: u32) -> u64 {
-    let (least, greatest) = domain.range(least, greatest);
+fn range(over: &Ends<'_>, least: u32, greatest: u32) -> u64 {
+    let (least, greatest) = over.around(least, greatest);
     packed(least, greatest)
 }
 

@@ -4,7 +4,8 @@
 //! A missing value has no place in a range: where a class has it beside other values, the range is `*`.
 //! So that no end of a range is opened that is not printed, the sites first find the lowest of four
 //! nodes above their values: the values before the missing value, the missing value, the values behind
-//! it, and everything.
+//! it, and everything. A box on a public grid is asked for by a bit for each box within what is known: whether
+//! some site has a value outside. All these bits follow from the smallest box around all values.
 //!
 //! # Discloses
 //! To all sites, the cells of the release.
@@ -16,6 +17,7 @@ use std::ops::RangeInclusive;
 use hedgerow_data::{Cell, Recode, Taxonomy};
 use hedgerow_smc::{Covers as Asked, Party, Tree, What};
 
+use super::grid::Grid;
 pub use super::mondrian::settings::Covers;
 use super::partition::{Class, Partition};
 use super::rows::OwnRows;
@@ -27,6 +29,9 @@ pub const COVERS: What = What::new("generalized records of classes", "the releas
 
 /// The cover that all sites found does not contain this site's own values.
 pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all sites have";
+
+/// The bits that all sites found are not those of one box.
+const NO_BOX: &str = "no box is around these values and no others";
 
 /// So many classes are covered at a time where one party has all rows, so that memory is bounded.
 const ALONE_AT_A_TIME: usize = 1 << 17;
@@ -77,6 +82,7 @@ pub async fn covers(
                     own: own.map(|row| column.get(*row as usize)).collect(),
                     bounds: class.bounds[attribute],
                     attribute,
+                    grid: None,
                 });
             }
         }
@@ -95,13 +101,14 @@ pub(super) async fn smallest(
     party: &mut Party,
     what: What,
     writings: &[Writing<'_>],
-    questions: Vec<Question>,
+    questions: Vec<Question<'_>>,
 ) -> Result<Vec<Cell>, Error> {
     let mut kinds = Questions::default();
     let mut order = Vec::with_capacity(questions.len());
     for question in questions {
         let writing = &writings[question.attribute];
         let (kind, list) = match (writing.recode, writing.domain.taxonomy()) {
+            _ if question.grid.is_some() => (1, &mut kinds.sets),
             (Recode::Node, Some(_)) => (0, &mut kinds.nodes),
             (Recode::Set, _) => (1, &mut kinds.sets),
             _ => (2, &mut kinds.ranges),
@@ -119,29 +126,77 @@ pub(super) async fn smallest(
 }
 
 /// The question about one class in one attribute.
-pub(super) struct Question {
+pub(super) struct Question<'g> {
     /// This site's codes.
     pub(super) own: Vec<u32>,
     /// Between which all sites' codes lie.
     pub(super) bounds: (u32, u32),
     pub(super) attribute: usize,
+    /// The grid, where the smallest box around all sites' values is asked for; the bounds are a box then.
+    pub(super) grid: Option<&'g Grid>,
 }
 
-impl Question {
-    /// How many values lie between the bounds.
+impl Question<'_> {
+    /// How many bits are asked for: one for each value between the bounds, or for each box within.
     fn width(&self) -> usize {
-        (self.bounds.1 - self.bounds.0) as usize + 1
+        match self.grid {
+            Some(grid) => grid.within(self.bounds).count(),
+            None => (self.bounds.1 - self.bounds.0) as usize + 1,
+        }
+    }
+
+    /// Sets this site's bits: which values it has, or of which boxes it has values outside.
+    fn set_own(&self, bits: &mut [bool]) {
+        match (self.grid, ends(&self.own)) {
+            (Some(grid), Some(own)) => {
+                for (bit, (least, greatest)) in bits.iter_mut().zip(grid.within(self.bounds)) {
+                    *bit = own.0 < least || greatest < own.1;
+                }
+            }
+            (Some(_), None) => {}
+            (None, _) => {
+                let codes = self.own.iter();
+                codes.for_each(|code| bits[(code - self.bounds.0) as usize] = true);
+            }
+        }
+    }
+
+    /// The cell that all sites' bits say; nothing if they are not possible. Where no site has a value, the
+    /// bounds.
+    fn cell(&self, bits: &[bool]) -> Option<Cell> {
+        let (least, greatest) = self.bounds;
+        let everything = Cell::Interval(least, greatest);
+        let Some(grid) = self.grid else {
+            let present = (least..=greatest).zip(bits).filter(|(_, bit)| **bit);
+            let set = Cell::set(present.map(|(code, _)| code).collect());
+            // Every class has records, so some bit is set.
+            return Some(set.unwrap_or(everything));
+        };
+        if self.own.is_empty() && !bits.contains(&true) {
+            return Some(everything);
+        }
+        let boxes = || grid.within(self.bounds).zip(bits);
+        let around = boxes().filter(|(_, is_outside)| !**is_outside);
+        let smallest = around
+            .map(|(one, _)| one)
+            .min_by_key(|(low, high)| high - low);
+        let (low, high) = smallest.unwrap_or(self.bounds);
+        let fits = |((from, to), is_outside): ((u32, u32), &bool)| {
+            *is_outside != (from <= low && high <= to)
+        };
+        boxes().all(fits).then_some(Cell::Interval(low, high))
     }
 }
 
 #[derive(Default)]
-struct Questions {
-    nodes: Vec<Question>,
-    ranges: Vec<Question>,
-    sets: Vec<Question>,
+struct Questions<'g> {
+    nodes: Vec<Question<'g>>,
+    ranges: Vec<Question<'g>>,
+    /// Sets of values, and boxes.
+    sets: Vec<Question<'g>>,
 }
 
-impl Questions {
+impl Questions<'_> {
     /// The cells of all nodes, of all sets, and of all ranges.
     async fn ask(
         &self,
@@ -202,7 +257,7 @@ impl Questions {
 }
 
 /// The questions about nodes.
-fn under_nodes<'t>(writings: &[Writing<'t>], questions: &[Question]) -> Vec<UnderNode<'t>> {
+fn under_nodes<'t>(writings: &[Writing<'t>], questions: &[Question<'_>]) -> Vec<UnderNode<'t>> {
     let questions = questions.iter();
     // Only attributes with a taxonomy are written as nodes.
     questions
@@ -281,7 +336,7 @@ impl Nodes {
     }
 
     /// Adds on which side of the missing value this site's values lie.
-    fn add_sides(&mut self, sides: &[Side], questions: &[Question]) -> Result<(), Error> {
+    fn add_sides(&mut self, sides: &[Side], questions: &[Question<'_>]) -> Result<(), Error> {
         if sides.is_empty() {
             return Ok(());
         }
@@ -361,7 +416,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn of(questions: Vec<(&Question, (u32, u32))>) -> Self {
+    fn of(questions: Vec<(&Question<'_>, (u32, u32))>) -> Self {
         let own = questions.iter();
         let own: Vec<Option<(u64, u64)>> = own
             .map(|(question, _)| ends(&question.own).map(wide))
@@ -396,7 +451,7 @@ impl Ranges {
 type Side = (usize, [(u32, u32); 4]);
 
 /// The questions of which it is first asked on which side of the missing value all values are.
-fn sides(writings: &[Writing<'_>], questions: &[Question]) -> Vec<Side> {
+fn sides(writings: &[Writing<'_>], questions: &[Question<'_>]) -> Vec<Side> {
     let mut asked = Vec::new();
     for (place, question) in questions.iter().enumerate() {
         let domain = writings[question.attribute].domain;
@@ -420,21 +475,21 @@ async fn sided(
     party: &mut Party,
     what: What,
     writings: &[Writing<'_>],
-    questions: &[Question],
+    questions: &[Question<'_>],
     sides: &[Side],
     found: &[Option<u32>],
 ) -> Result<Vec<Cell>, Error> {
     // Every class has records at some site, so there is a node.
     let spans = sides.iter().zip(found);
-    let spans: Vec<(&Question, (u32, u32))> = spans
+    let spans: Vec<(&Question<'_>, (u32, u32))> = spans
         .map(|((place, spans), node)| (&questions[*place], spans[node.unwrap_or(0) as usize]))
         .collect();
     // A cover that is everything, or one value, is known already.
-    let is_open = |(question, (least, greatest)): &(&Question, (u32, u32))| {
+    let is_open = |(question, (least, greatest)): &(&Question<'_>, (u32, u32))| {
         let domain = writings[question.attribute].domain;
         least != greatest && !domain.mixes_missing(*least, *greatest)
     };
-    let open: Vec<(&Question, (u32, u32))> = spans.iter().copied().filter(is_open).collect();
+    let open: Vec<(&Question<'_>, (u32, u32))> = spans.iter().copied().filter(is_open).collect();
     let mut ranges = Ranges::of(open);
     if !ranges.found.is_empty() {
         let domains = &ranges.domains;
@@ -443,7 +498,7 @@ async fn sided(
     }
     let mut cells = ranges.cells(party, what)?.into_iter();
     let spans = spans.into_iter();
-    let cell = |span: (&Question, (u32, u32))| {
+    let cell = |span: (&Question<'_>, (u32, u32))| {
         let (least, greatest) = span.1;
         let cell = if is_open(&span) { cells.next() } else { None };
         cell.unwrap_or(Cell::Interval(least, greatest))
@@ -456,7 +511,7 @@ async fn sided(
 async fn sets_apart(
     party: &mut Party,
     what: What,
-    questions: &[Question],
+    questions: &[Question<'_>],
 ) -> Result<Vec<Cell>, Error> {
     let mut cells = Vec::with_capacity(questions.len());
     let mut rest = questions;
@@ -473,7 +528,7 @@ async fn sets_apart(
 }
 
 /// How many of the first questions have so many values together.
-fn within(most: usize, questions: &[Question]) -> usize {
+fn within(most: usize, questions: &[Question<'_>]) -> usize {
     let mut bits_so_far = 0;
     let fits = questions.iter().take_while(|question| {
         bits_so_far += question.width();
@@ -482,39 +537,37 @@ fn within(most: usize, questions: &[Question]) -> usize {
     fits.count()
 }
 
-/// Which values this site has.
-fn bits_of(questions: &[Question]) -> Vec<bool> {
+/// Which values this site has, and of which boxes it has values outside.
+fn bits_of(questions: &[Question<'_>]) -> Vec<bool> {
     let mut bits = vec![false; questions.iter().map(Question::width).sum()];
     let mut from = 0;
     for question in questions {
-        let codes = question.own.iter();
-        codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
-        from += question.width();
+        let width = question.width();
+        question.set_own(&mut bits[from..from + width]);
+        from += width;
     }
     bits
 }
 
-/// The sets of the values that some site has, if they are possible.
+/// The sets of the values that some site has, and the boxes around them, if they are possible.
 fn cells_of(
     party: &Party,
     what: What,
-    questions: &[Question],
+    questions: &[Question<'_>],
     own: &[bool],
     bits: &[bool],
 ) -> Result<Vec<Cell>, Error> {
     let fits = own.iter().zip(bits).all(|(own, any)| *any || !own);
     party.fit(what, fits, NOT_AROUND)?;
+    let mut cells = Vec::with_capacity(questions.len());
     let mut rest = bits;
-    let cells = questions.iter().map(|question| {
+    for question in questions {
         let (of_class, behind) = rest.split_at(question.width());
         rest = behind;
-        let (least, greatest) = question.bounds;
-        let present = (least..=greatest).zip(of_class).filter(|(_, bit)| **bit);
-        let cell = Cell::set(present.map(|(code, _)| code).collect());
-        // Every class has records, so some bit is set.
-        cell.unwrap_or(Cell::Interval(least, greatest))
-    });
-    Ok(cells.collect())
+        let cell = question.cell(of_class);
+        cells.push(cell.ok_or_else(|| party.misfit(what, NO_BOX))?);
+    }
+    Ok(cells)
 }
 
 fn ends(codes: &[u32]) -> Option<(u32, u32)> {

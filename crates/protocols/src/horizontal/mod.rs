@@ -1,8 +1,10 @@
 //! Sites hold different people and the same columns.
 
 pub mod assembly;
+pub mod attacked;
 pub mod clustering;
 pub mod cover;
+pub mod grid;
 pub mod hilbert;
 pub mod mondrian;
 mod partition;

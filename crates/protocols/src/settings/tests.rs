@@ -131,7 +131,6 @@ fn keys_of_other_algorithms_are_refused() {
         "cuts = \"children\"",
         "medians = \"strict\"",
         "widths = \"box\"",
-        "covers = \"box\"",
         "alpha = 0.3",
         "choose = \"width\"",
         "weight = 0.3",
@@ -155,7 +154,8 @@ fn keys_of_other_algorithms_are_refused() {
             let begins = format!("study.toml:11: `algorithm.{key}` is for ");
             assert!(error.starts_with(&begins), "{name}, {line}: {error}");
         }
-        for line in taken {
+        // How wide classes are written concerns all.
+        for line in taken.iter().chain(&["covers = \"box\""]) {
             assert!(of(name, line).is_ok(), "{name}, {line}");
         }
     }

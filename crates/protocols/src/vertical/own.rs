@@ -53,10 +53,12 @@ impl<'a> Held<'a> {
         {
             return not_vertical(model.to_string());
         }
-        if requirement.sensitive == Sensitive::Product
-            && self.schema.with_role(Role::Sensitive).len() > 1
-        {
-            return not_vertical(String::from("sensitive = \"product\""));
+        if requirement.sensitive_of(self.schema).has_product() {
+            let word = match requirement.sensitive {
+                Sensitive::Both => "both",
+                _ => "product",
+            };
+            return not_vertical(format!("sensitive = \"{word}\""));
         }
         if self.schema.with_role(Role::Quasi).is_empty() {
             return Err(Error::NoQuasi);

@@ -17,7 +17,8 @@ use hedgerow_protocols::horizontal::clustering::{
     Loss, OCCURRING_VALUES, Phase, Plan, SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, Support,
     TRIED_CLUSTERS, VALUE_COUNTS, cluster,
 };
-use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_protocols::horizontal::cover::{Covers, Writing};
+use hedgerow_protocols::horizontal::grid::Grid;
 use hedgerow_protocols::horizontal::mondrian::{Partition, RECORDS};
 use hedgerow_protocols::horizontal::requirement::{COALITIONS, Demands, SENSITIVE, SITES};
 use hedgerow_smc::memory::Simulation;
@@ -65,6 +66,7 @@ pub(crate) fn plan<'a>(
         is_refined: true,
         is_printed: false,
         counts: CountsChoice::Opened,
+        covers: Covers::Tight,
         is_blurred: false,
         seeds: &seeds,
     }
@@ -100,7 +102,7 @@ proptest! {
         sites in 2..6usize, demand in 0..DEMANDS.len(), m in 0..4u64,
         recode in 0..3usize, loss in 0..3usize, starts in 1..3u32,
         is_refined in any::<bool>(), is_blurred in any::<bool>(), is_printed in any::<bool>(),
-        effort in prop_oneof![Just(10), Just(20)],
+        effort in prop_oneof![Just(10), Just(20)], is_box in any::<bool>(),
     ) {
         let (schema, table) = small(&rows);
         let line = match m {
@@ -115,6 +117,7 @@ proptest! {
             is_blurred,
             is_printed,
             effort,
+            covers: if is_box { Covers::Box } else { Covers::Tight },
             stop: Stop::at(if is_printed { Security::Published } else { Security::Hardened }),
             ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
         };
@@ -160,6 +163,31 @@ proptest! {
         }
         prop_assert_eq!(seen, vec![1; rows.len()]);
         prop_assert_eq!(verdict(&schema, &classes, &requirement), Some(true));
+        if is_box {
+            assert_boxes(&schema, &table, &plan, &alone);
+        }
+    }
+}
+
+/// Every cell is a node, or the smallest box of the public grid around the values of its records.
+fn assert_boxes(schema: &Schema, table: &Table, plan: &Plan<'_>, found: &Clustering) {
+    for (attribute, writing) in plan.writings.iter().enumerate() {
+        let domain = &schema.attributes()[attribute].domain;
+        let codes = table.codes(attribute).unwrap();
+        let grid = Grid::of(domain);
+        for (class, cells) in found.partition.classes.iter().zip(&found.cells) {
+            let rows = found.partition.rows(class).iter();
+            let values: Vec<u32> = rows.map(|row| codes.get(*row as usize)).collect();
+            let ends = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+            let expected = match (writing.recode, domain.taxonomy()) {
+                (Recode::Node, Some(tree)) => {
+                    tree.interval(tree.lowest_common_ancestor(ends.0, ends.1))
+                }
+                _ => grid.around(ends.0, ends.1),
+            };
+            let written = &cells[attribute];
+            assert_eq!(written, &Cell::Interval(expected.0, expected.1), "{ends:?}");
+        }
     }
 }
 
@@ -173,6 +201,7 @@ proptest! {
         // Skewed: most records are alike in most attributes.
         rows in proptest::collection::vec((any::<u32>(), prop_oneof![3 => 0..2u32, 1 => any::<u32>()], any::<u32>(), prop_oneof![4 => Just(0u32), 1 => any::<u32>()]), 1..120),
         demand in 0..DEMANDS.len(), recode in 0..3usize, loss in 0..3usize, asked in 0..200u32,
+        is_box in any::<bool>(),
     ) {
         let (schema, table) = small(&rows);
         let requirement = Requirement::of_line(DEMANDS[demand], &Scope::of_schema(&schema)).unwrap();
@@ -180,6 +209,7 @@ proptest! {
         let used = || if times.fetch_add(1, Ordering::Relaxed) >= asked { 1.0 } else { 0.0 };
         let plan = Plan {
             loss: [Loss::Ncp, Loss::Lm, Loss::Em][loss],
+            covers: if is_box { Covers::Box } else { Covers::Tight },
             ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
         };
         let stopped = Plan { used: &used, writings: plan.writings.clone(), demands: plan.demands.clone(), support: None, ..plan };
@@ -191,6 +221,9 @@ proptest! {
         prop_assert_eq!(&again.cells, &whole.cells);
         let stopped = central(&schema, &table, &stopped, &owners, 1).unwrap();
         for found in [whole, stopped] {
+            if is_box {
+                assert_boxes(&schema, &table, &plan, &found);
+            }
             let classes = joined(&table, std::slice::from_ref(&found.partition), 1);
             prop_assert_eq!(verdict(&schema, &classes, &requirement), Some(true));
             let mut seen = vec![0; rows.len()];

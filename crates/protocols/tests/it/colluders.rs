@@ -552,6 +552,7 @@ proptest! {
             is_refined,
             is_printed: false,
             counts: CountsChoice::Opened,
+            covers: Covers::Tight,
             is_blurred: false,
             seeds: &seeds,
         };

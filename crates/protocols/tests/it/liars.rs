@@ -282,6 +282,7 @@ fn clustering_in_all_its_settings() {
             is_refined: settings == hardened,
             is_printed: settings == published,
             counts,
+            covers: Covers::Tight,
             is_blurred: settings == published,
             seeds: &seeds,
         };

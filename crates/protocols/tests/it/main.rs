@@ -6,6 +6,7 @@
 #[path = "../../../data/tests/it/adult.rs"]
 mod adult;
 mod adversary;
+mod attacked;
 mod clustering;
 mod colluders;
 mod counted;

@@ -8,7 +8,8 @@
 //! {"error": "df://127.0.0.1:50050: the scheduler does not answer: …\nhint: …"}
 //! ```
 //!
-//! A stream without that second line is no answer, whatever it holds.
+//! A stream without that second line is no answer, whatever it holds. With `--look` nothing is counted: the program
+//! ends well if the table has the columns, and says why not otherwise.
 
 use std::io::{BufWriter, Read as _};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use hedgerow_sql::count::{Counted, Engine, Limit, Request, Watch, count};
+use hedgerow_sql::count::{Counted, Engine, Limit, Request, Watch, count, look};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -44,17 +45,28 @@ pub(crate) struct Count {
     /// End when standard input does: whoever asked is gone
     #[arg(long)]
     attended: bool,
+    /// Only see that the table is there and has the columns
+    #[arg(long)]
+    look: bool,
     /// A column, in the order of the answer; may be given several times
     #[arg(long = "column", value_name = "NAME", required = true)]
     columns: Vec<String>,
-    /// Parquet or CSV files, and folders of them, that together are one table
+    /// Parquet or CSV files, and folders of them, that together are one table; or addresses of such in one bucket
+    /// of S3 (s3://), Google Cloud Storage (gs://) or Azure (az://), whose credentials the environment has
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
 impl Count {
-    /// Counts; whether that was done.
+    /// Counts, or looks; whether that was done.
     pub(crate) async fn run(self) -> bool {
+        if self.look {
+            let looked = look(&self.columns, &self.paths).await;
+            if let Err(error) = &looked {
+                tell(&json!({ "error": error.to_string() }));
+            }
+            return looked.is_ok();
+        }
         let done = match self.spill_folder() {
             Ok(spill) => {
                 let attended = self.attended;
@@ -88,7 +100,11 @@ impl Count {
     /// A folder for what does not fit into memory, which nobody else may read.
     fn spill_folder(&self) -> Result<TempDir, String> {
         let place = self.spill.clone().unwrap_or_else(std::env::temp_dir);
-        let folder = tempfile::Builder::new().prefix(SPILL).tempdir_in(&place);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(SPILL);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir_in(&place);
         folder.map_err(|error| {
             format!(
                 "{}: no folder can be made there for what does not fit into memory: {error}\nhint: name another",

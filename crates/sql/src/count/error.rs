@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
-use hedgerow_data::files::FileError;
+use hedgerow_data::files::{FileError, is_address};
 
-use super::{Engine, Request, local};
+use super::{Engine, Request, local, store};
 
 /// What gRPC says when an answer does not come in its time.
 const TOO_LATE: &str = "Timeout expired";
@@ -43,6 +43,44 @@ pub enum CountError {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// Files of several places as one table.
+    #[error(
+        "{first} and {other} lie in different places\nhint: the files of one table lie in one bucket, or all in the file system"
+    )]
+    Places {
+        /// A file or an address.
+        first: String,
+        /// One in another place.
+        other: String,
+    },
+    /// An address that leads nowhere.
+    #[error(
+        "{address}: is no address of an object: {reason}\nhint: expected s3://bucket/path, gs://bucket/path, az://container/path or abfss://container@account.dfs.core.windows.net/path"
+    )]
+    NoAddress {
+        /// What was given.
+        address: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A store that does not let the table be read.
+    #[error(
+        "{address}: the object store does not let this be read: {reason}\nhint: credentials and endpoints come from the environment of this program: AWS_…, GOOGLE_… or AZURE_…; begin again, since nothing was used"
+    )]
+    Store {
+        /// The object or the bucket.
+        address: String,
+        /// What the store said.
+        reason: String,
+    },
+    /// A store that stock executors do not read.
+    #[error(
+        "{address}: the executors of a stock Ballista cluster read files and s3://\nhint: count by --engine local, or copy the objects"
+    )]
+    NotStock {
+        /// The bucket.
+        address: String,
     },
     /// No address.
     #[error("`{address}` is no address of a scheduler\nhint: expected df://host:port")]
@@ -166,6 +204,14 @@ impl CountError {
         let Engine::Local(limit) = &request.engine else {
             return Self::Failed(reason);
         };
+        if let DataFusionError::ObjectStore(error) = error.find_root()
+            && let Some(address) = request.paths.iter().find(|path| is_address(path))
+        {
+            return Self::Store {
+                address: address.display().to_string(),
+                reason: store::words(error),
+            };
+        }
         if is_of_disk(&error, &limit.spill.display().to_string()) {
             return Self::Spill {
                 folder: limit.spill.clone(),

@@ -13,6 +13,7 @@ mod cluster;
 mod error;
 mod local;
 mod progress;
+mod store;
 mod table;
 
 use std::io::Write;
@@ -27,11 +28,12 @@ use arrow::ipc::writer::StreamWriter;
 use datafusion::execution::context::SessionContext;
 use datafusion::physical_plan::execute_stream;
 use futures_util::StreamExt as _;
-use hedgerow_data::files::Parts;
+use hedgerow_data::files::{Parts, is_address};
 use hedgerow_node::aside;
 
 pub use error::CountError;
 pub use local::Limit;
+use store::Store;
 
 /// The column of the counts, the last of all.
 const RECORDS: &str = "records";
@@ -57,7 +59,7 @@ pub struct Request {
     pub engine: Engine,
     /// The columns, in the order of the answer.
     pub columns: Vec<String>,
-    /// The files of the table, and folders of files.
+    /// The files of the table, and folders of files; or the addresses of such in one bucket.
     pub paths: Vec<PathBuf>,
 }
 
@@ -92,25 +94,51 @@ async fn count_within(
     watch: Arc<dyn Watch>,
     silence: Duration,
 ) -> Result<Counted, CountError> {
-    if request.columns.is_empty() {
-        return Err(CountError::NoColumns);
-    }
-    if request.columns.iter().any(|column| column == RECORDS) {
-        return Err(CountError::TakenName);
-    }
-    let parts = Parts::of(&request.paths, &request.columns)?;
-    for column in &request.columns {
-        parts.see_column(column)?;
-    }
+    let (parts, store) = seen(&request.columns, &request.paths).await?;
     let (context, at) = match &request.engine {
-        Engine::Local(limit) => (local::context(limit)?, None),
+        Engine::Local(limit) => {
+            let context = local::context(limit)?;
+            if let Some(store) = store {
+                store.register(&context);
+            }
+            (context, None)
+        }
         Engine::Scheduler { address, anywhere } => {
+            if let Some(store) = &store {
+                store.see_stock()?;
+            }
             let context = cluster::context(address, *anywhere, silence).await?;
             (context, Some((address.as_str(), silence)))
         }
     };
     let counted = answer((&context, at), request, &parts, output, watch).await;
     counted.map_err(|error| error.at(request, at))
+}
+
+/// Sees that a table is there and has the columns. Heads of files are read and no value.
+pub async fn look(columns: &[String], paths: &[PathBuf]) -> Result<(), CountError> {
+    seen(columns, paths).await.map(|_| ())
+}
+
+/// The files of a table, which have the columns, and the store in which they lie if that is not the file system.
+async fn seen(columns: &[String], paths: &[PathBuf]) -> Result<(Parts, Option<Store>), CountError> {
+    if columns.is_empty() {
+        return Err(CountError::NoColumns);
+    }
+    if columns.iter().any(|column| column == RECORDS) {
+        return Err(CountError::TakenName);
+    }
+    let (parts, store) = match paths.iter().any(|path| is_address(path)) {
+        false => (Parts::of(paths, columns)?, None),
+        true => {
+            let store = Store::of(paths)?;
+            (store.parts(paths, columns).await?, Some(store))
+        }
+    };
+    for column in columns {
+        parts.see_column(column)?;
+    }
+    Ok((parts, store))
 }
 
 async fn answer(

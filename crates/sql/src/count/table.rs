@@ -12,10 +12,10 @@ use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::execution::context::SessionContext;
-use hedgerow_data::files::{Compression, Head, Parts};
+use hedgerow_data::files::{Compression, Head, Parts, is_address};
 use url::Url;
 
-use super::{CountError, quoted};
+use super::{CountError, quoted, store};
 
 /// The table's name in the statement.
 pub(super) const NAME: &str = "hedgerow_rows";
@@ -91,8 +91,11 @@ fn as_read(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// The address of a file. Not its path, in which `*` and `?` would stand for others.
+/// The address of a file or an object. Not a file's path, in which `*` and `?` would stand for others.
 fn url(file: &Path) -> Result<ListingTableUrl, CountError> {
+    if is_address(file) {
+        return Ok(ListingTableUrl::try_new(store::url(file)?, None)?);
+    }
     let whole = std::path::absolute(file).map_err(|error| CountError::Path {
         path: file.to_owned(),
         reason: error.to_string(),

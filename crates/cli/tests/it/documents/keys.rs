@@ -168,6 +168,13 @@ fn the_study_reference_has_every_key_of_a_study() {
                 &format!("[query]\nanswers = [\"totals\"]\n{STRANGER}\n"),
             )],
         ),
+        Asked::new(
+            "`[gate]`",
+            [lay_over(
+                &horizontal,
+                &format!("[gate]\nskew = 0.1\n{STRANGER}\n"),
+            )],
+        ),
     ];
     assert_chapter_has("docs/src/study.md", &asked, |study| {
         let folder = tempfile::tempdir().unwrap();
@@ -199,15 +206,18 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         whole,
         &format!("[accept]\nminimum_l = {{ at_least = 2, {STRANGER} }}\n"),
     );
+    let limited = lay_over(whole, &format!("[accept.gate]\n{STRANGER}\n"));
     let asked_of = lay_over(whole, &format!("[accept.query]\n{STRANGER}\n"));
     let served = lay_over(
         whole,
         "[sql]\nlisten = \"localhost:1\"\nplaintext_on_loopback = true\n[[sql.user]]\nname = \"anna\"\nverifier = \"v\"\n",
     );
+    let paged = lay_over(whole, "[console]\nlisten = \"localhost:1\"\n");
     let watched = lay_over(whole, "[metrics]\nlisten = \"localhost:1\"\n");
     let asked = [
         Asked::new("The whole file", [with_stranger(whole, "")]),
         Asked::new("`[metrics]`", [with_stranger(&watched, "[metrics]")]),
+        Asked::new("`[console]`", [with_stranger(&paged, "[console]")]),
         Asked::new("`[sql]`", [with_stranger(&served, "[sql]")]),
         Asked::new("`[[sql.user]]`", [with_stranger(&served, "[[sql.user]]")]),
         Asked::new("`[source]`", [with_stranger(whole, "[source]")]),
@@ -222,6 +232,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         Asked::new("`[[peer]]`", [with_stranger(whole, "[[peer]]")]),
         Asked::new("`[accept]`", [with_stranger(whole, "[accept]")]),
         Asked::new("`accept.minimum_l`", [demanding]),
+        Asked::new("`accept.gate`", [limited]),
         Asked::new("`accept.query`", [asked_of]),
     ];
     assert_chapter_has("docs/src/site.md", &asked, |site| {

@@ -124,7 +124,7 @@ pub(super) fn change(folder: &Path, site: &str, from: &str, to: &str) {
 }
 
 /// Takes the last record out of a site's table.
-fn delete_one(folder: &Path, site: &str) {
+pub(super) fn delete_one(folder: &Path, site: &str) {
     let rows = folder.join(format!("c/{site}.csv"));
     let table = std::fs::read_to_string(&rows).unwrap();
     let (rest, _) = table.trim_end().rsplit_once('\n').unwrap();
@@ -165,7 +165,7 @@ fn a_second_run_with_one_patient_less_is_refused() {
     let done = hedgerow(path, &["run", "approve", "2", "--site", "north.toml"]);
     assert_eq!(done.code, 2, "{}", done.stdout);
     assert!(
-        done.stderr.contains("accept.rerun: is \"same rows\""),
+        done.stderr.contains("accept.rerun: is not \"ask\""),
         "{}",
         done.stderr
     );

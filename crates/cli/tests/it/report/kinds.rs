@@ -90,7 +90,8 @@ fn one_class_and_no_sensitive_column() {
     let folder = tempfile::tempdir().unwrap();
     let study = StudyText::new("one")
         .quasi("age", integer(0..=9))
-        .require("k = 2");
+        .require("k = 2")
+        .algorithm("covers = \"box\"");
     let page = page(folder.path(), &study, "age\n3\n7\n", ANONYMIZE);
     let found = tables(&page);
     assert_eq!(found["Rows of the release, each of another class"].len(), 1);

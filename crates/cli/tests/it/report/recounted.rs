@@ -303,6 +303,8 @@ fn what_columns_give_away_that_are_published_as_they_are() {
 /// A release of one class with so many of the same disease.
 fn of_one_class(same: usize, others: usize) -> tempfile::TempDir {
     let folder = small();
+    let study = super::super::study().algorithm("covers = \"box\"");
+    std::fs::write(folder.path().join("study.toml"), study.to_string()).unwrap();
     let rows = ["40,1**,flu\n".repeat(same), "40,1**,ulcer\n".repeat(others)].concat();
     std::fs::create_dir(folder.path().join("out")).unwrap();
     let text = format!("age,zip,disease\n[20-39],1**,flu\n[20-39],1**,ulcer\n{rows}");

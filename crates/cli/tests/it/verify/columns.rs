@@ -141,7 +141,7 @@ fn only_what_is_there_and_has_no_role_is_ignored() {
 fn columns_that_are_called_like_identifiers_are_warned_of() {
     let folder = small();
     let path = folder.path();
-    let study = study().to_string();
+    let study = study().algorithm("covers = \"box\"").to_string();
     let study = study.replace("\"disease\"", "\"patient name\"");
     std::fs::write(path.join("study.toml"), &study).unwrap();
     let release = RELEASE.replace("disease", "patient name");

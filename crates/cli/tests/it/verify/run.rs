@@ -32,7 +32,8 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
             .quasi("age", integer(0..=99))
             .quasi("<script>alert(1)</script>", integer(0..=9))
             .sensitive("disease", values(["flu", "ulcer", "asthma"]))
-            .require("k = 5\nl = 2\nsite_diversity = 2\nm = 1");
+            .require("k = 5\nl = 2\nsite_diversity = 2\nm = 1")
+            .algorithm("covers = \"box\"");
         for name in SITES {
             let done = hedgerow(path, &["keygen", "--out", &format!("{name}.key")]);
             assert_eq!(done.code, 0, "{}", done.stderr);

@@ -24,7 +24,9 @@ use crate::html::failure::Failure;
 /// The manifest, which is a file of the folder that it does not list.
 const MANIFEST: &str = "manifest.json";
 const REPORT: &str = "report.html";
-/// Rows that are shown, and letters of a cell.
+/// Tables that are shown, their columns and rows, and letters of a cell.
+const TABLES: usize = 4;
+const COLUMNS: usize = 30;
 const ROWS: usize = 20;
 const LETTERS: usize = 80;
 /// Bytes of the longest report that is shown; a longer one can be downloaded.
@@ -37,6 +39,8 @@ pub(super) struct Sample {
     file: String,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Columns that are not shown.
+    more: usize,
 }
 
 /// The names of all files of a release, as they may be asked for.
@@ -62,25 +66,32 @@ fn is_inside(name: &str) -> bool {
 pub(super) fn sample(folder: &FilePath, manifest: &Manifest) -> Vec<Sample> {
     let tables = names(manifest).into_iter();
     let tables = tables.filter(|name| name.ends_with(".csv") && !name.contains('/'));
-    tables.filter_map(|name| first_rows(folder, name)).collect()
+    let samples = tables.filter_map(|name| first_rows(folder, name));
+    samples.take(TABLES).collect()
 }
 
 fn first_rows(folder: &FilePath, file: String) -> Option<Sample> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
-        .from_path(folder.join(&file))
-        .ok()?;
+        .from_reader(real(folder, &file)?);
     let short = |record: &csv::StringRecord| -> Vec<String> {
         let cut = |cell: &str| match cell.char_indices().nth(LETTERS) {
             Some((end, _)) => format!("{}…", &cell[..end]),
             None => cell.to_owned(),
         };
-        record.iter().map(cut).collect()
+        record.iter().take(COLUMNS).map(cut).collect()
     };
-    let head = short(reader.headers().ok()?);
+    let head = reader.headers().ok()?.clone();
+    let more = head.len().saturating_sub(COLUMNS);
+    let head = short(&head);
     let rows = reader.records().take(ROWS).filter_map(Result::ok);
     let rows = rows.map(|record| short(&record)).collect();
-    Some(Sample { file, head, rows })
+    Some(Sample {
+        file,
+        head,
+        rows,
+        more,
+    })
 }
 
 /// Rows of the release.
@@ -96,6 +107,7 @@ pub(super) fn rows(samples: &[Sample]) -> Markup {
                         tbody { @for row in &sample.rows { tr { @for cell in row { td { (cell) } } } } }
                     }
                 }
+                @if sample.more > 0 { p.quiet { "And " (sample.more) " more columns." } }
             }
         }
     }

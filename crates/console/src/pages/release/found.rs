@@ -9,6 +9,9 @@ use maud::{Markup, html};
 use crate::html::parts::{Tone, badge, told};
 use crate::jobs::{Found, Job};
 
+/// Lines of the verifier's text.
+const LINES: usize = 200;
+
 /// The verdict of the verifier, who trusts nothing about how the release was made.
 pub(super) fn verdict(job: &Job) -> Markup {
     html! {
@@ -68,8 +71,21 @@ fn models(verdict: &Verdict, is_by_study: bool) -> Markup {
         }
         details #text {
             summary { "As hedgerow verify says it" }
-            pre tabindex="0" { (verdict) }
+            pre tabindex="0" { (shortened(&verdict.to_string())) }
         }
+    }
+}
+
+/// The first lines of a long text.
+fn shortened(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    match lines.len() {
+        all if all > LINES => format!(
+            "{}\n… and {} more lines",
+            lines[..LINES].join("\n"),
+            all - LINES
+        ),
+        _ => text.to_owned(),
     }
 }
 

@@ -67,6 +67,7 @@ fn sample() -> Manifest {
             words: vec![String::from("k = 5"), String::from("m = 1")],
             require: Stated {
                 k: Some(5),
+                k_printed: None,
                 alpha: Some(0.5),
                 l: Some(StatedDiversity {
                     at_least: 2.0,
@@ -89,6 +90,22 @@ fn sample() -> Manifest {
                 sensitive: Sensitive::Each,
             },
         },
+        gate: vec![
+            TriedAttack {
+                attack: String::from("certain"),
+                verdict: String::from("holds"),
+                limit: 0.01,
+                share: Some(0.3),
+                control: Some(0.295),
+            },
+            TriedAttack {
+                attack: String::from("product"),
+                verdict: String::from("nothing"),
+                limit: 0.0,
+                share: None,
+                control: None,
+            },
+        ],
         columns: vec![
             column("who", Role::Identifier, Kind::Text),
             DescribedColumn {
@@ -130,6 +147,7 @@ fn sample() -> Manifest {
         sites: 2,
         achieved: Achieved {
             k: Some(10),
+            k_printed: None,
             l_distinct: Some(3),
             l_entropy: Some(2.5),
             t: Some([(String::from("disease"), 0.125)].into_iter().collect()),

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use hedgerow_data::document::{Document, Section, quoted};
-use hedgerow_node::accept::{Mend, Value, bounds};
+use hedgerow_node::accept::{Mend, Value, attack_of, bounds};
 
 use super::{Change, SiteLine};
 use crate::site::draft::is_closed;
@@ -21,6 +21,10 @@ pub(super) fn lines(text: &str, rule: &'static str, mend: &Mend) -> Vec<SiteLine
         Ok(accept) => accept,
         Err(_) => return Vec::new(),
     };
+    if let Some(attack) = attack_of(rule) {
+        let gate = accept.and_then(|accept| accept.section_if_table("gate").ok().flatten());
+        return gate.map_or_else(Vec::new, |gate| limit(&gate, attack, mend));
+    }
     let value = match mend {
         Mend::Set(value) => value,
         Mend::Choose(words) => {
@@ -50,6 +54,19 @@ pub(super) fn lines(text: &str, rule: &'static str, mend: &Mend) -> Vec<SiteLine
         (Some(lines), Value::Words(words)) => listed(text, rule, lines, words),
     });
     changes
+}
+
+/// The line that accepts where a limit of `[accept.gate]` is stricter than the study's: a limit that is not
+/// there refuses nothing.
+fn limit(gate: &Section<'_>, attack: &'static str, mend: &Mend) -> Vec<SiteLine> {
+    let lines = gate.lines_of(attack).filter(|_| gate.has_header());
+    let line = lines.map(|lines| match mend {
+        Mend::Set(Value::Bound(bound)) => {
+            site_line(Change::Rewrite, Some(lines), format!("{attack} = {bound}"))
+        }
+        _ => site_line(Change::Remove, Some(lines), attack.to_owned()),
+    });
+    line.into_iter().collect()
 }
 
 fn parsed(text: &str) -> Option<Document> {
@@ -392,6 +409,19 @@ at_least = 4
             ),
             ["Add : minimum_k = 2"]
         );
+    }
+
+    #[test]
+    fn a_limit_of_the_gate_is_written_anew_or_taken_away() {
+        let file = "[accept]\nminimum_k = 3\n[accept.gate]\ncertain = 0.01\nskew = 0.1\n";
+        assert_eq!(
+            told(file, "gate.certain", &bound("0.05")),
+            ["Rewrite 4: certain = 0.05"]
+        );
+        assert_eq!(told(file, "gate.skew", &Mend::Remove), ["Remove 5: skew"]);
+        assert!(told(file, "gate.other", &Mend::Remove).is_empty());
+        let inline = "[accept]\ngate = { certain = 0.01 }\n";
+        assert!(told(inline, "gate.certain", &Mend::Remove).is_empty());
     }
 
     #[test]

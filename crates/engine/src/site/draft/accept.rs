@@ -2,7 +2,7 @@
 //! words, and the rule itself behind a `#`.
 
 use hedgerow_data::document::quoted;
-use hedgerow_data::{Attribute, Role};
+use hedgerow_data::{Attribute, Role, Study};
 use hedgerow_node::accept::{Needed, Value, needed};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::Model;
@@ -50,6 +50,7 @@ pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> Stri
     if !ready.is_vertical() && (sites == 2 || security == Security::Hardened) {
         text.push_str(&comment("", "maximum_share = 0.5 would refuse a run in which one site brings more than half of all records: a site may find a person whom it surrounds with its own records."));
     }
+    text.push_str(&gate(study));
     text.push_str(&query(agreement, place));
     text
 }
@@ -153,6 +154,20 @@ fn reason(needed: &Needed, agreement: &Agreement, ready: &Ready) -> String {
         }
         rule => format!("The study needs {rule}."),
     }
+}
+
+/// The limits of the study's gate. They close nothing to this study, and so are not behind a `#`.
+fn gate(study: &Study) -> String {
+    let Some(gate) = &study.gate else {
+        return String::new();
+    };
+    let mut text = String::from("\n");
+    text.push_str(&comment("", "The known attacks are tried on a release before any site signs it, and no more of its records may fall to each than this. A study that lets more fall, or does not try an attack that stands here, is refused."));
+    text.push_str("[accept.gate]\n");
+    for (attack, limit) in gate.limits() {
+        text.push_str(&format!("{attack} = {}\n", limit.number()));
+    }
+    text
 }
 
 /// The questions that this site could answer, where the study allows any.

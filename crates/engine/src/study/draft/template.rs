@@ -47,6 +47,11 @@ values = ["asthma", "flu", "ulcer"]
 k = 10
 l = 2
 # m = 1                             # for three sites or more: it holds if one turns on the others
+
+# The known attacks that are tried before a release goes out, each with the share of records that may fall.
+# [gate]
+# certain = 0.01                    # records of a class with one sensitive value
+# below_k_without_one_site = 0      # records of others, fewer than k left when a site takes its own away
 "#;
 
 const VERTICAL: &str = r#"# What all sites agree to. Every site signs this file and the files it names, byte for byte.
@@ -105,6 +110,10 @@ zeros = "keep"                      # keep | strip: leading ones
 [require]
 k = 10
 l = 2
+
+# The known attacks that are tried before a release goes out, each with the share of records that may fall.
+# [gate]
+# certain = 0.01                    # records of a group with one sensitive value
 
 [algorithm]
 name = "d2pt"                       # d2pt | clustering | mondrian

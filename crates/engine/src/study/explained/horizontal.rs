@@ -124,6 +124,46 @@ pub(super) const EXPLAINED: &[Explained] = &[
         "What every reader of the release sees. Nobody learns which value comes from which site; a site knows its own, and so which are others'.",
     ),
     all(
+        "values of quasi-identifiers below and above which one record in 300 lies",
+        "Of each ordered quasi-identifier, the value below which one record in 300 of all sites lies, and that above which as many lie.",
+        "Where the youngest and the oldest few people of all sites begin, such as an age; not whose they are, nor their exact values.",
+    ),
+    all(
+        "records with rare values, and those of them that end their class",
+        "How many records of all sites have such a rare value, and of how many of them a class of the release shows it exactly.",
+        "How many of the others do: the number less its own.",
+    ),
+    all(
+        "greatest share of others' records that one site gets below k, in millionths",
+        "The greatest share of others' records that some site could lay bare by taking its own away from the release.",
+        "That some site could do so, and how far; not which. With two sites, a share that is not its own is the other's.",
+    ),
+    all(
+        "classes of which k records are left without each two sites",
+        "Of each class and each two sites, whether k records are left when both take their own away.",
+        "Whether the other sites have fewer than k records there. With three sites, this speaks of the third, named site.",
+    ),
+    all(
+        "whether two sites get more than a few shares of others' records below k",
+        "For each of a few shares, whether some two sites could lay bare more of the others' records by taking their own away.",
+        "That some two sites could do so, and between which shares; not which two.",
+    ),
+    all(
+        "which earlier releases of the study every site has",
+        "Of each earlier run, whether every site still has its release, and whether no site has one.",
+        "That some site has lost a release that others have; not which site.",
+    ),
+    all(
+        "intersections of classes of several releases that have at least k records",
+        "Where a class of this release and a class of an earlier one overlap, whether at least k records of all sites lie in both.",
+        "That few or no people are in both classes, which whoever has both releases would like to know; a site with records there knows that few others are.",
+    ),
+    all(
+        "records that are in all releases, and those in intersections of fewer than k",
+        "How many records of all sites earlier releases cover, and how many of these share their classes in all releases with fewer than k.",
+        "How many of the others do: the number less its own.",
+    ),
+    all(
         "values of quasi-identifiers that occur",
         "Which values of each quasi-identifier occur at any site.",
         "That somebody has a rare value, such as a profession; at which site is not told. With two sites, a value that is not its own is the other's.",

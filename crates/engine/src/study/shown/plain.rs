@@ -3,17 +3,34 @@
 
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Role, Schema, Study};
-use hedgerow_privacy::{Model, Requirement, SiteSupport, Spread};
+use hedgerow_privacy::{Model, Requirement, Sensitive, SiteSupport, Spread};
 use hedgerow_smc::Security;
 use hedgerow_smc::settings::Shape;
 
 use crate::words::{count, short};
 
 /// What every group of a release satisfies, a sentence for each model and one for m.
-pub(crate) fn requirement(study: &Study, requirement: &Requirement) -> Vec<String> {
+pub(crate) fn requirement(
+    study: &Study,
+    requirement: &Requirement,
+    outcome: Outcome,
+) -> Vec<String> {
     let sensitive = sensitive(&study.schema, requirement);
     let models = requirement.models.iter();
-    let mut all: Vec<String> = models.map(|model| of_model(model, &sensitive)).collect();
+    let in_words = |model: &Model| match (model, outcome) {
+        (Model::KAnonymity { k }, Outcome::Restored) => format!(
+            "every group of the release has at least {}, who need not look the same (k = {k})",
+            people(*k)
+        ),
+        _ => of_model(model, &sensitive),
+    };
+    let mut all: Vec<String> = models.map(in_words).collect();
+    all.extend(requirement.k_printed.map(|k| {
+        format!(
+            "every row of the release looks the same as those of at least {} (k_printed = {k})",
+            people(k)
+        )
+    }));
     all.extend(of_coalitions(study, requirement));
     all
 }
@@ -176,6 +193,16 @@ pub(crate) fn published(study: &Study, outcome: Outcome) -> Vec<String> {
             "beside it lies what it takes to check it: the study's requirement, the names of the sites, their signatures, and how much each step showed",
         ));
     }
+    if let Some(gate) = &study.gate {
+        let limits = gate.limits();
+        let limits: Vec<String> = limits
+            .map(|(attack, limit)| format!("{attack} {}", limit.number()))
+            .collect();
+        all.push(format!(
+            "before any site signs it, known attacks are tried on it; where a larger share of its records falls than this, nothing is published: {}",
+            limits.join(", ")
+        ));
+    }
     if let Some(query) = &study.query {
         let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
         all.push(format!(
@@ -253,9 +280,10 @@ pub(crate) fn sensitive(schema: &Schema, requirement: &Requirement) -> String {
         Some((only, [])) => only.clone(),
         Some((last, others)) => {
             let others = others.join(", ");
-            match requirement.is_product(schema) {
-                true => format!("{others} and {last} taken together"),
-                false => format!("{others} or {last}"),
+            match requirement.sensitive_of(schema) {
+                Sensitive::Each => format!("{others} or {last}"),
+                Sensitive::Product => format!("{others} and {last} taken together"),
+                Sensitive::Both => format!("{others}, {last}, or all of them taken together"),
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hedgerow_data::Study;
-use hedgerow_data::study::DescribedColumn;
+use hedgerow_data::study::{DescribedColumn, Gate, Share};
 use hedgerow_node::agreement::{Agreement, StudyHash};
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
 use hedgerow_node::run::statement_digest;
@@ -112,6 +112,16 @@ impl Check {
                 self.find(format!("{FILE}: `{key}` is not what the study says"));
             }
         }
+        let limits = study.gate.iter().flat_map(Gate::limits);
+        let limits: Vec<(&str, Share)> = limits.collect();
+        let mut tried = said.gate.iter().zip(&limits);
+        let is_kept = said.gate.len() == limits.len()
+            && tried.all(|(tried, (attack, limit))| tried.keeps(attack, *limit));
+        if !is_kept {
+            self.find(format!(
+                "{FILE}: `gate` is not what the study's [gate] asks for"
+            ));
+        }
     }
 
     /// Checks a folder without its study: signatures are held against the keys in the manifest.
@@ -134,6 +144,10 @@ impl Check {
             self.find(format!(
                 "{FILE}: `requirement` says something else in words than as data"
             ));
+        }
+        for tried in said.gate.iter().filter(|tried| !tried.is_passed()) {
+            let attack = one_line(&tried.attack);
+            self.find(format!("{FILE}: `gate` does not let `{attack}` pass"));
         }
         if DescribedColumn::of_study(study) != said.columns {
             self.find(format!(

@@ -146,7 +146,7 @@ impl Work<'_> {
         attribute: usize,
         within: &[u64],
         rows: impl Iterator<Item = Row>,
-    ) -> Question {
+    ) -> Question<'_> {
         let part = self.shapes.part(attribute, within);
         Question {
             own: rows
@@ -158,6 +158,7 @@ impl Work<'_> {
                 .collect(),
             bounds: self.shapes.shape(attribute).bounds(part),
             attribute,
+            grid: self.shapes.shape(attribute).grid(),
         }
     }
 }

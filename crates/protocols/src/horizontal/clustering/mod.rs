@@ -337,7 +337,7 @@ async fn shapes<'a>(
     let shapes = writings.map(|(writing, lifted)| {
         let (counts, behind) = rest.split_at(writing.domain.size() as usize);
         rest = behind;
-        Shape::new(*writing, plan.loss, counts).lifted(lifted)
+        Shape::covering(*writing, plan.covers, plan.loss, counts).lifted(lifted)
     });
     Ok(Shapes::new(shapes.collect()))
 }

@@ -11,6 +11,7 @@ use super::{
     TOUCHED_CLUSTERS, TRIED_CLUSTERS, VALUE_COUNTS, without_support,
 };
 use crate::clustering::{CountsChoice, Loss, Stop};
+use crate::horizontal::cover::Covers;
 use crate::horizontal::mondrian::RECORDS;
 use crate::horizontal::requirement::Demands;
 use crate::horizontal::writing::{Writing, writings};
@@ -20,6 +21,8 @@ use crate::settings::RunSettings;
 pub struct Plan<'a> {
     /// How each quasi-identifier is written.
     pub writings: Vec<Writing<'a>>,
+    /// Whether a cluster is written as what occurs in it, or as the smallest box of the public grid around that.
+    pub covers: Covers,
     /// The loss that clustering keeps small.
     pub loss: Loss,
     /// What every cluster must satisfy in the end.
@@ -67,6 +70,7 @@ impl<'a> Plan<'a> {
         let clustering = &settings.clustering;
         Self {
             writings: writings(&study.schema, settings.recode),
+            covers: settings.top_down.covers,
             loss: clustering.loss,
             demands: Demands::of(study, requirement, settings.security, settings.colluders),
             support: Support::of_study(study, requirement),

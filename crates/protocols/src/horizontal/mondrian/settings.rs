@@ -103,10 +103,10 @@ impl Choose {
     }
 }
 
-/// The keys of `[algorithm]` that speak of cuts.
-pub(crate) const CUT_KEYS: [&str; 7] = [
-    "cuts", "medians", "widths", "covers", "alpha", "choose", "weight",
-];
+/// The keys of `[algorithm]` that speak of cuts alone.
+pub(crate) const CUT_KEYS: [&str; 6] = ["cuts", "medians", "widths", "alpha", "choose", "weight"];
+/// The key of `[algorithm]` that says how wide classes of different people are written.
+pub(crate) const COVERS_KEY: &str = "covers";
 
 /// How top-down algorithms cut and write.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -160,7 +160,7 @@ impl TopDown {
         let alpha = share("alpha", defaults.alpha)?;
         let weight = share("weight", defaults.weight)?;
         let cuts = section.word("cuts", &Cuts::NAMES)?;
-        let covers = section.word("covers", &Covers::NAMES)?;
+        let covers = section.word(COVERS_KEY, &Covers::NAMES)?;
         Ok(Self {
             cuts: cuts.unwrap_or(defaults.cuts),
             medians: section.word("medians", &Medians::NAMES)?,
@@ -178,7 +178,8 @@ impl TopDown {
 pub enum Covers {
     /// The values that occur: asked for.
     Tight,
-    /// The range that the cuts leave, known to all sites.
+    /// Of cuts, the range that they leave, known to all sites; of clusters, the smallest box of a public grid
+    /// around the values that occur.
     Box,
 }
 

@@ -66,16 +66,17 @@ impl<'a> Demands<'a> {
                 tree: domain.taxonomy(),
             }
         });
+        let counted = requirement.sensitive_of(schema);
+        let product = SensitiveAttribute {
+            distance: Distance::Equal,
+            tree: None,
+        };
+        let each = sensitive.filter(|_| counted.has_each());
         Self {
             requirement,
-            sensitive: if requirement.is_product(schema) {
-                vec![SensitiveAttribute {
-                    distance: Distance::Equal,
-                    tree: None,
-                }]
-            } else {
-                sensitive.collect()
-            },
+            sensitive: each
+                .chain(counted.has_product().then_some(product))
+                .collect(),
             strategy: colluders.strategy(security),
             contributors: colluders.contributors,
         }

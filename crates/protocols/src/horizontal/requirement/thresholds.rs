@@ -623,6 +623,7 @@ mod tests {
         let requirement = Requirement {
             models: vec![closeness.clone()],
             m: Some(1),
+            k_printed: None,
             sensitive: Sensitive::Each,
         };
         let wanted = Demands {

@@ -3,11 +3,12 @@
 use hedgerow_data::document::{DocumentError, Section};
 
 use crate::clustering::settings::CLUSTERING_KEYS;
-use crate::horizontal::mondrian::settings::CUT_KEYS;
+use crate::horizontal::mondrian::settings::{COVERS_KEY, CUT_KEYS};
 
 /// Keys of horizontal cuts mean nothing here, nor do those of clusters.
 pub(crate) fn refuse(section: &Section<'_>) -> Result<(), DocumentError> {
-    if let Some(key) = CUT_KEYS.iter().find(|key| section.has_misplaced(key)) {
+    let mut of_horizontal = CUT_KEYS.iter().chain(&[COVERS_KEY]);
+    if let Some(key) = of_horizontal.find(|key| section.has_misplaced(key)) {
         let message = format!(
             "`algorithm.{key}` is for horizontal studies: where all sites have the same people, the site with the widest attribute cuts at its own median, and classes are written as tightly as they are\nhint: leave it out"
         );

@@ -362,6 +362,7 @@ fn what_cannot_be_met_is_refused_with_what_could() {
         ("k = 2, m = 1", "m = 1"),
         ("k = 2, site_diversity = 2", "site"),
         ("k = 2, l = 2, sensitive = \"product\"", "product"),
+        ("k = 2, l = 2, sensitive = \"both\"", "both"),
     ] {
         let message = refused(&rows, line);
         let is_named = message.contains(model) && message.contains("cannot be asked");

@@ -374,6 +374,7 @@ fn what_cannot_be_met_or_asked_is_refused_by_name() {
         ("k = 2, m = 1", "m = 1"),
         ("k = 2, site_diversity = 2", "site"),
         ("k = 2, l = 2, sensitive = \"product\"", "product"),
+        ("k = 2, l = 2, sensitive = \"both\"", "both"),
     ] {
         let demand = requirement(line, &shared.schema);
         let message = alone(&shared, &demand, Recode::Node)

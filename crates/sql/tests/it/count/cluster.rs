@@ -7,6 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ballista_core::object_store::{
+    runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
+};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
@@ -28,11 +31,16 @@ pub(super) struct Cluster {
 impl Cluster {
     /// A scheduler and so many executors.
     pub(super) fn start(executors: usize) -> Self {
+        Self::start_with(executors, &[])
+    }
+
+    /// The same, whose processes have these variables in their environment.
+    pub(super) fn start_with(executors: usize, variables: &[(&str, String)]) -> Self {
         let work = tempfile::tempdir().unwrap();
         let scheduler = free_port();
         let mut cluster = Self {
             scheduler,
-            processes: vec![process(&format!("scheduler {scheduler}"))],
+            processes: vec![process(&format!("scheduler {scheduler}"), variables)],
             _work: work,
         };
         answers(scheduler);
@@ -44,7 +52,7 @@ impl Cluster {
                 "executor {scheduler} {flight} {control} {}",
                 folder.display()
             );
-            cluster.processes.push(process(&role));
+            cluster.processes.push(process(&role, variables));
             answers(flight);
         }
         cluster
@@ -79,7 +87,7 @@ impl Drop for Cluster {
 }
 
 /// Starts this program again, in the role.
-fn process(role: &str) -> Child {
+fn process(role: &str, variables: &[(&str, String)]) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
             "count::cluster::is_a_process_of_a_cluster",
@@ -88,6 +96,7 @@ fn process(role: &str) -> Child {
             "--nocapture",
         ])
         .env(ROLE, role)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -148,6 +157,10 @@ async fn scheduler(port: u16) -> ballista_core::error::Result<()> {
         no_executors_grace_period_seconds: 10,
         ..SchedulerConfig::default()
     };
+    // As the published program does.
+    let config = config
+        .with_override_config_producer(Arc::new(session_config_with_s3_support))
+        .with_override_session_builder(Arc::new(session_state_with_s3_support));
     let cluster = BallistaCluster::new_from_config(&config).await?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     start_server(cluster, address, Arc::new(config)).await
@@ -167,6 +180,8 @@ async fn executor(
         work_dir: Some(folder.to_owned()),
         executor_heartbeat_interval_seconds: 2,
         memory_pool_size: Some(256 << 20),
+        override_config_producer: Some(Arc::new(session_config_with_s3_support)),
+        override_runtime_producer: Some(Arc::new(runtime_env_with_s3_support)),
         ..ExecutorProcessConfig::default()
     };
     start_executor_process(Arc::new(config)).await

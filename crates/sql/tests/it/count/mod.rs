@@ -1,6 +1,7 @@
 //! Records counted by engines: the same table as the files give, whatever the values look like and whoever counts,
 //! and a clear word where nothing can be counted.
 
+mod bucket;
 mod cluster;
 mod clusters;
 mod laws;
@@ -8,6 +9,7 @@ mod limits;
 mod program;
 mod refusals;
 mod release;
+mod stores;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
