@@ -28,7 +28,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     if rows == 0 {
         return finding(subject, [0; 3], Vec::new(), limit);
     }
-    let group = |slices| Classes::group(slices, rows).counted(Some(&people));
+    let group = |slices: &[&[u32]]| Classes::group(slices, rows).counted(Some(&people));
     let common = group(&slices);
     let mut at_risk = vec![0; subject.classes().count()];
     let by_this = group(&slices[..1]);

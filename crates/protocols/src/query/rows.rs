@@ -63,7 +63,7 @@ pub(super) async fn unite(
     let mut scratch = weighed.scratch();
     let possible = (0..held.rows()).filter(|row| weighed.truth(*row, &mut scratch).possible);
     let possible: Vec<usize> = possible.collect();
-    let here = possible.iter().map(|row| held.records_of(*row)).sum();
+    let here: u64 = possible.iter().map(|row| held.records_of(*row)).sum();
     let mut found = [here];
     party.sum(FOUND, &mut found).await?;
     let fits = (here..=held.records()).contains(&found[0]);
