@@ -33,11 +33,11 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
                 });
                 guess == Some(people.sensitive[number][*row])
             });
-            found.count() as u64
+            found.map(|(row, _)| people.weight(row)).sum::<u64>()
         };
         let (found, strangers) = (right(own, own_placed), right(others, others_placed));
-        let of = own.len() as u64;
-        let gained = share(found, of) - share(strangers, others.len() as u64);
+        let of = own.people();
+        let gained = share(found, of) - share(strangers, others.people());
         let count = Count {
             at_risk: found,
             of,
@@ -47,7 +47,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
                 attributes[*position].name
             ),
         };
-        let control = Control::counted("people not in the table", strangers, others.len() as u64);
+        let control = Control::counted("people not in the table", strangers, others.people());
         let finding = Finding::of(Attack::Bayes, count, Some(control), limit, Vec::new());
         if most.as_ref().is_none_or(|(known, _)| gained > *known) {
             most = Some((gained, finding));

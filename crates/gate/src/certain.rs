@@ -44,12 +44,13 @@ pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Fin
     };
     let right = |people: &Rows, placed: &Placed| -> Vec<u64> {
         let mut right = vec![0; subject.classes().count()];
-        for (one, value) in placed.boxes.iter().zip(&people.sensitive[number]) {
+        let places = placed.boxes.iter().zip(&people.sensitive[number]);
+        for (row, (one, value)) in places.enumerate() {
             let Some(one) = one else { continue };
             let class = subject.class_of_box(*one as usize);
             let top = counted.top(class);
             if top.is_some_and(|(most, top)| most == *value && is_right(top, subject.size(class))) {
-                right[class] += 1;
+                right[class] += people.weight(row);
             }
         }
         right
@@ -58,9 +59,9 @@ pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Fin
     let (at_risk, of, control) = match (look.own(), look.holdout()) {
         (Some((own, placed)), Some((strangers, others))) if !strangers.is_empty() => {
             let found = right(strangers, others).iter().sum();
-            let tried = strangers.len() as u64;
+            let tried = strangers.people();
             let control = Control::counted("people not in the table", found, tried);
-            (right(own, placed), Some(own.len() as u64), control)
+            (right(own, placed), Some(own.people()), control)
         }
         _ => {
             let share = dealt(subject, &counted, is_right);
@@ -110,10 +111,16 @@ pub(crate) fn dealt(
     };
     let expected = |size: u64| -> f64 {
         let all = ways(records, size);
-        let least = (1..=size).find(|top| is_right(*top, size)).unwrap_or(size);
+        let least = least_right(size, &is_right);
         let mut sum = 0.0;
         for total in &totals {
-            for top in least..=size.min(*total) {
+            // Further from the mode than this, what is left of the sum is less than its rounding.
+            let share = *total as f64 / records.max(1) as f64;
+            let mode = (size as f64 * share) as u64;
+            let reach = 40 * ((size as f64 * share * (1.0 - share)).sqrt() as u64 + 1);
+            let from = least.max(mode.saturating_sub(reach));
+            let to = size.min(*total).min(least.max(mode) + reach);
+            for top in from..=to {
                 if size - top <= records - total {
                     let ln = ways(*total, top) + ways(records - total, size - top) - all;
                     sum += top as f64 * ln.exp();
@@ -129,4 +136,36 @@ pub(crate) fn dealt(
         *of_size.entry(size).or_insert_with(|| expected(size))
     });
     each.sum::<f64>() / records.max(1) as f64
+}
+
+/// The fewest records of a class of this size that make its most frequent value right: more of them do too.
+fn least_right(size: u64, is_right: &impl Fn(u64, u64) -> bool) -> u64 {
+    let (mut least, mut greatest) = (1, size.max(1));
+    while least < greatest {
+        let middle = least + (greatest - least) / 2;
+        match is_right(middle, size) {
+            true => greatest = middle,
+            false => least = middle + 1,
+        }
+    }
+    greatest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_that_is_right_is_found_among_billions() {
+        let skewed = |top: u64, size: u64| 10 * top >= SKEWED * size;
+        for size in 1..200 {
+            let found = (1..=size).find(|top| skewed(*top, size));
+            assert_eq!(Some(least_right(size, &skewed)), found);
+        }
+        assert_eq!(least_right(4_000_000_000, &skewed), 3_600_000_000);
+        assert_eq!(
+            least_right(4_000_000_000, &|top, size| top == size),
+            4_000_000_000
+        );
+    }
 }

@@ -29,20 +29,21 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     let mut at_risk = vec![0; subject.classes().count()];
     let mut several = 0;
     for (row, one) in placed.boxes.iter().enumerate() {
-        several += u64::from(placed.covers[row] > 1);
+        if placed.covers[row] > 1 {
+            several += own.weight(row);
+        }
         let Some(one) = one else { continue };
         let class = subject.class_of_box(*one as usize);
         let values = own.sensitive.iter().map(|codes| codes[row]).collect();
-        if let Some(records) = left.get_mut(&(class as u32, values))
-            && *records > 0
-        {
-            *records -= 1;
-            at_risk[class] += 1;
+        if let Some(records) = left.get_mut(&(class as u32, values)) {
+            let right = own.weight(row).min(*records);
+            *records -= right;
+            at_risk[class] += right;
         }
     }
     let count = Count {
         at_risk: at_risk.iter().sum(),
-        of: own.len() as u64,
+        of: own.people(),
         is_sample: false,
         falls: format!("records whose class is found ({several} are covered by several)"),
     };

@@ -60,7 +60,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     };
     let mut found = Vec::new();
     for ordered in Ordered::of(subject) {
-        let Some(rare) = Rare::of(&own.quasi[ordered.place], ordered) else {
+        let Some(rare) = Rare::of(own, ordered) else {
             continue;
         };
         let (own, at_risk) = rare.ends(subject, own, placed);
@@ -156,11 +156,12 @@ impl Rare {
     }
 
     /// The rarest values at both ends, as rows have them.
-    fn of(codes: &[u32], of: Ordered) -> Option<Self> {
-        let rank = rank(codes.len() as u64)?;
+    fn of(people: &Rows, of: Ordered) -> Option<Self> {
+        let rank = rank(people.people())?;
         let mut counts = vec![0u64; of.values as usize];
-        for code in codes.iter().filter(|code| **code < of.values) {
-            counts[*code as usize] += 1;
+        let codes = people.quasi[of.place].iter().enumerate();
+        for (row, code) in codes.filter(|(_, code)| **code < of.values) {
+            counts[*code as usize] += people.weight(row);
         }
         let ranked = |order: &mut dyn Iterator<Item = u32>| {
             let mut sum = 0;
@@ -193,7 +194,7 @@ impl Rare {
                 code if code > self.greatest && code <= last => 2,
                 _ => continue,
             };
-            ends[end + 1] += 1;
+            ends[end + 1] += people.weight(row);
             let Some(one) = placed.boxes[row] else {
                 continue;
             };
@@ -207,8 +208,8 @@ impl Rare {
                 _ => *code == greatest && greatest < last,
             };
             if is_shown {
-                ends[end] += 1;
-                at_risk[subject.class_of_box(one as usize)] += 1;
+                ends[end] += people.weight(row);
+                at_risk[subject.class_of_box(one as usize)] += people.weight(row);
             }
         }
         (ends, at_risk)

@@ -16,7 +16,7 @@ pub struct Known<'a> {
     pub earlier: Vec<Subject<'a>>,
 }
 
-/// Rows of people, column by column.
+/// Rows of people, column by column: a row of a counted table stands for several people who are alike.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     /// Codes of the quasi-identifiers, in the order of the schema.
@@ -25,6 +25,8 @@ pub struct Rows {
     pub(crate) sensitive: Vec<Vec<u32>>,
     /// Which of the tables each row is of.
     pub(crate) site: Vec<u32>,
+    /// How many people each row stands for; one each where no table is counted.
+    pub(crate) counts: Option<Vec<u64>>,
     /// Number of tables.
     pub(crate) sites: usize,
 }
@@ -54,16 +56,40 @@ impl Rows {
             rows.site
                 .extend(std::iter::repeat_n(site as u32, table.rows()));
         }
+        if tables.iter().any(|table| table.counts().is_some()) {
+            let counts = tables.iter().flat_map(|table| {
+                let counts = table.counts();
+                (0..table.rows()).map(move |row| counts.map_or(1, |counts| counts[row]))
+            });
+            rows.counts = Some(counts.collect());
+        }
         rows
     }
 
-    /// Rows of one site, by the codes of quasi-identifiers and of sensitive attributes in the order of the schema.
-    pub fn of_codes(quasi: Vec<Vec<u32>>, sensitive: Vec<Vec<u32>>) -> Self {
+    /// Number of people.
+    pub fn people(&self) -> u64 {
+        let counts = self.counts.as_ref();
+        counts.map_or(self.len() as u64, |counts| counts.iter().sum())
+    }
+
+    /// How many people a row stands for.
+    pub(crate) fn weight(&self, row: usize) -> u64 {
+        self.counts.as_ref().map_or(1, |counts| counts[row])
+    }
+
+    /// Rows of one site, by the codes of quasi-identifiers and of sensitive attributes in the order of the schema,
+    /// and by how many people each row stands for, where that is not one.
+    pub fn of_codes(
+        quasi: Vec<Vec<u32>>,
+        sensitive: Vec<Vec<u32>>,
+        counts: Option<Vec<u64>>,
+    ) -> Self {
         let rows = quasi.first().map_or(0, Vec::len);
         Self {
             quasi,
             sensitive,
             site: vec![0; rows],
+            counts,
             sites: 1,
         }
     }
@@ -78,8 +104,8 @@ impl Rows {
         self.site.is_empty()
     }
 
-    /// Whether these are the rows of all records of a release, as far as their number shows.
+    /// Whether these are the people of all records of a release, as far as their number shows.
     pub(crate) fn are_all_of(&self, subject: &Subject<'_>) -> bool {
-        self.len() as u64 == subject.records()
+        self.people() == subject.records()
     }
 }

@@ -28,7 +28,12 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
         .map(|(own, others)| own.iter().chain(others).copied().collect())
         .collect();
     let columns: Vec<&[u32]> = both.iter().map(Vec::as_slice).collect();
-    let alike = Classes::group(&columns, own.len() + holdout.len());
+    let counts = [own, holdout].into_iter().flat_map(|people| {
+        let weights = 0..people.len();
+        weights.map(|row| people.weight(row))
+    });
+    let counts: Vec<u64> = counts.collect();
+    let alike = Classes::group(&columns, counts.len()).counted(Some(&counts));
     let is_unique = |row: usize| alike.size(alike.of_row(row)) == 1;
     let said_yes = |people: &Rows, placed: &Placed, from: usize| {
         let unique = (0..people.len()).filter(|row| is_unique(from + row));

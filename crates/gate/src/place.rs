@@ -120,7 +120,7 @@ impl Best {
 /// How many people each of some boxes covers.
 pub(crate) fn covered(subject: &Subject<'_>, people: &Rows, boxes: &[usize]) -> Vec<u64> {
     let columns: Vec<&[u32]> = people.quasi.iter().map(Vec::as_slice).collect();
-    let kinds = Classes::group(&columns, people.len());
+    let kinds = Classes::group(&columns, people.len()).counted(people.counts.as_deref());
     let portion = portion(subject);
     let mut covered = vec![0; subject.boxes().count()];
     for from in (0..covered.len()).step_by(portion) {

@@ -105,13 +105,16 @@ impl Shares {
         let Some((own, placed)) = look.own_by_all() else {
             return Self::of(look.subject, 0, std::iter::empty());
         };
-        let rows = placed
-            .boxes
-            .iter()
-            .zip(&own.site)
-            .filter_map(|(one, site)| {
-                Some((look.subject.class_of_box((*one)? as usize), *site, 1))
-            });
+        let rows =
+            placed
+                .boxes
+                .iter()
+                .zip(&own.site)
+                .enumerate()
+                .filter_map(|(row, (one, site))| {
+                    let class = look.subject.class_of_box((*one)? as usize);
+                    Some((class, *site, own.weight(row)))
+                });
         let mut shares = Self::of(look.subject, own.sites, rows);
         for (one, is_shared) in placed.shared.iter().enumerate() {
             shares.is_guess[look.subject.class_of_box(one)] |= is_shared;

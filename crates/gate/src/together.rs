@@ -17,7 +17,7 @@ use crate::two_releases;
 /// A site's own rows beside a release.
 pub struct Part<'a> {
     look: Look<'a>,
-    /// For each quasi-identifier, how many own rows have each value or a lesser one.
+    /// For each quasi-identifier, how many people of own rows have each value or a lesser one.
     at_most: Vec<Vec<u64>>,
 }
 
@@ -32,7 +32,9 @@ impl<'a> Part<'a> {
         let sized = quasi.iter().zip(subject.quasi());
         let at_most = sized.map(|(codes, position)| {
             let mut counts = vec![0; attributes[*position].domain.size() as usize];
-            codes.iter().for_each(|code| counts[*code as usize] += 1);
+            for (row, code) in codes.iter().enumerate() {
+                counts[*code as usize] += known.own.as_ref().map_or(0, |own| own.weight(row));
+            }
             let running = counts.iter_mut().scan(0, |sum, count: &mut u64| {
                 *sum += *count;
                 Some(*sum)
@@ -45,14 +47,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// How many own rows have a value of an ordered quasi-identifier or a lesser one.
+    /// How many people of own rows have a value of an ordered quasi-identifier or a lesser one.
     pub fn at_most(&self, ordered: Ordered, value: u32) -> u64 {
         let counts = self.at_most.get(ordered.place);
         let count = counts.and_then(|counts| counts.get(value as usize));
         count.copied().unwrap_or(0)
     }
 
-    /// How many own rows have a value of an ordered quasi-identifier or a greater one, and none missing.
+    /// How many people of own rows have a value of an ordered quasi-identifier or a greater one, and none missing.
     pub fn at_least(&self, ordered: Ordered, value: u32) -> u64 {
         let below = value.checked_sub(1);
         let below = below.map_or(0, |below| self.at_most(ordered, below));
@@ -73,9 +75,9 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// For each release, this one first, the classes of the own rows that all of them cover; nothing without earlier
-    /// releases.
-    pub fn classes_in_all(&self) -> Option<Vec<Vec<u32>>> {
+    /// For each release, this one first, the classes of the own rows that all of them cover, and how many people
+    /// each of these rows stands for; nothing without earlier releases.
+    pub fn classes_in_all(&self) -> Option<(Vec<Vec<u32>>, Vec<u64>)> {
         two_releases::classes_in_all(&self.look)
     }
 }

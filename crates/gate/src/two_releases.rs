@@ -20,7 +20,7 @@ use crate::subject::Subject;
 
 pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     let subject = look.subject;
-    let (Some(classes), Some(own)) = (classes_in_all(look), &look.known.own) else {
+    let (Some((classes, people)), Some(own)) = (classes_in_all(look), &look.known.own) else {
         return Finding::not_tried(Attack::TwoReleases, "--own and --earlier");
     };
     let slices: Vec<&[u32]> = classes.iter().map(Vec::as_slice).collect();
@@ -28,9 +28,10 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     if rows == 0 {
         return finding(subject, [0; 3], Vec::new(), limit);
     }
-    let common = Classes::group(&slices, rows);
+    let group = |slices: &[&[u32]]| Classes::group(slices, rows).counted(Some(&people));
+    let common = group(&slices);
     let mut at_risk = vec![0; subject.classes().count()];
-    let by_this = Classes::group(&slices[..1], rows);
+    let by_this = group(&slices[..1]);
     let few: u64 = by_this.sizes().filter(|size| *size < subject.k()).sum();
     for one in 0..common.count() {
         let size = common.size(one);
@@ -38,7 +39,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
             at_risk[slices[0][common.rows(one)[0] as usize] as usize] += size;
         }
     }
-    let counts = [at_risk.iter().sum(), rows as u64, few];
+    let counts = [at_risk.iter().sum(), people.iter().sum(), few];
     let finding = finding(subject, counts, subject.worst(&at_risk), limit);
     match finding.verdict {
         Verdict::Falls if !own.are_all_of(subject) => finding.at_best(
@@ -49,9 +50,9 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     }
 }
 
-/// For each release, this one first, the classes of the own rows that all of them cover: people whom an earlier
-/// release does not cover were not in it. Nothing where there are no own rows, or no earlier releases.
-pub(crate) fn classes_in_all(look: &Look<'_>) -> Option<Vec<Vec<u32>>> {
+/// For each release, this one first, the classes of the own rows that all of them cover, and how many people each
+/// of these rows stands for: people whom an earlier release does not cover were not in it. Nothing where there are no own rows, or no earlier releases.
+pub(crate) fn classes_in_all(look: &Look<'_>) -> Option<(Vec<Vec<u32>>, Vec<u64>)> {
     let earlier = &look.known.earlier;
     let (own, placed) = look.own_by_all().filter(|_| !earlier.is_empty())?;
     let mut columns: Vec<Vec<Option<u32>>> = vec![placed.boxes.clone()];
@@ -67,7 +68,8 @@ pub(crate) fn classes_in_all(look: &Look<'_>) -> Option<Vec<Vec<u32>>> {
             .map(|one| release.class_of_box(one as usize) as u32)
             .collect()
     });
-    Some(classes.collect())
+    let people = rows.iter().map(|row| own.weight(*row));
+    Some((classes.collect(), people.collect()))
 }
 
 /// The finding of records that share their classes in all releases with fewer than k, of records that are in all

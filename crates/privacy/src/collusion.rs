@@ -24,23 +24,44 @@ struct Attribute {
 impl Members {
     /// A class's records: the site of each, and its value of each sensitive attribute.
     pub fn new<'a>(sites: &[u32], attributes: impl IntoIterator<Item = &'a [u32]>) -> Self {
+        Self::weighed(sites, attributes, |_| 1)
+    }
+
+    /// The same of counted rows, each of which stands for so many records of one site.
+    ///
+    /// # Panics
+    /// If there is not one count for each row: that is a mistake in the calling code.
+    pub fn counted<'a>(
+        sites: &[u32],
+        attributes: impl IntoIterator<Item = &'a [u32]>,
+        counts: &[u64],
+    ) -> Self {
+        assert_eq!(sites.len(), counts.len());
+        Self::weighed(sites, attributes, |row| counts[row])
+    }
+
+    fn weighed<'a>(
+        sites: &[u32],
+        attributes: impl IntoIterator<Item = &'a [u32]>,
+        records: impl Fn(usize) -> u64,
+    ) -> Self {
         let mut present = sites.to_vec();
         present.sort_unstable();
         present.dedup();
         // Sites are taken from `present`, so each is found there.
         let place = |site: u32| present.binary_search(&site).unwrap_or(0);
         let mut sizes = vec![0; present.len()];
-        for site in sites {
-            sizes[place(*site)] += 1;
+        for (row, site) in sites.iter().enumerate() {
+            sizes[place(*site)] += records(row);
         }
         let attributes = attributes.into_iter().map(|codes| {
             let mut values = codes.to_vec();
             values.sort_unstable();
             values.dedup();
             let mut counts = vec![0; present.len() * values.len()];
-            for (site, code) in sites.iter().zip(codes) {
+            for (row, (site, code)) in sites.iter().zip(codes).enumerate() {
                 let column = values.binary_search(code).unwrap_or(0);
-                counts[place(*site) * values.len() + column] += 1;
+                counts[place(*site) * values.len() + column] += records(row);
             }
             Attribute { values, counts }
         });
@@ -301,6 +322,21 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Counted rows are the records that they stand for.
+        #[test]
+        fn counted_rows_are_their_records(rows in proptest::collection::vec((0..5u32, 0..3u32, 1..40u64), 0..12)) {
+            let sites: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let codes: Vec<u32> = rows.iter().map(|row| row.1).collect();
+            let counts: Vec<u64> = rows.iter().map(|row| row.2).collect();
+            let singly = |of: &[u32]| -> Vec<u32> {
+                let each = of.iter().zip(&counts);
+                each.flat_map(|(code, count)| vec![*code; *count as usize]).collect()
+            };
+            let counted = Members::counted(&sites, [&codes[..]], &counts);
+            let single = Members::new(&singly(&sites), [&singly(&codes)[..]]);
+            prop_assert_eq!(format!("{counted:?}"), format!("{single:?}"));
+        }
 
         /// Against brute force over all subsets of sites, whatever the model.
         #[test]

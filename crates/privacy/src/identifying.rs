@@ -72,7 +72,7 @@ const COUNTED: [&str; 6] = ["account", "case", "health", "insurance", "policy", 
 const NUMBERS: [&str; 5] = ["code", "key", "no", "nr", "number"];
 
 /// In fewer records than this every text may well stand alone.
-const FEW: usize = 5;
+const FEW: u64 = 5;
 
 /// A column that looks like an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub struct Suspect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
     Name,
-    Texts { unique: usize, records: usize },
+    Texts { unique: u64, records: u64 },
 }
 
 impl Suspect {
@@ -97,10 +97,12 @@ impl Suspect {
         })
     }
 
-    /// Judges a column of text by its name, or by its values.
-    pub fn of_text(column: &str, text: &TextColumn) -> Option<Self> {
+    /// Judges a column of text by its name, or by its values: `counts` says how many records each row stands
+    /// for, where that is not one.
+    pub fn of_text(column: &str, text: &TextColumn, counts: Option<&[u64]>) -> Option<Self> {
         let label = |code: u32| text.dictionary[code as usize].to_string();
-        Self::by_name(column).or_else(|| Self::by_texts(column, text.codes.iter().copied(), label))
+        let codes = || text.codes.iter().copied();
+        Self::by_name(column).or_else(|| Self::by_texts(column, codes(), counts, label))
     }
 
     /// Judges the columns of a table but its identifiers. A quasi-identifier may be as fine as it likes:
@@ -111,12 +113,13 @@ impl Suspect {
             match (attribute.role, table.column(position), &attribute.domain) {
                 (Role::Identifier, ..) | (_, Column::Absent(_), _) => None,
                 (Role::Sensitive | Role::Other, Column::Text(text), _) => {
-                    Self::of_text(&attribute.name, text)
+                    Self::of_text(&attribute.name, text, table.counts())
                 }
                 (Role::Sensitive | Role::Other, Column::Coded(codes), Domain::Category(_)) => {
                     let label = |code| attribute.domain.label(code).into_owned();
-                    Self::by_name(&attribute.name)
-                        .or_else(|| Self::by_texts(&attribute.name, codes.iter(), label))
+                    Self::by_name(&attribute.name).or_else(|| {
+                        Self::by_texts(&attribute.name, codes.iter(), table.counts(), label)
+                    })
                 }
                 _ => Self::by_name(&attribute.name),
             }
@@ -128,15 +131,18 @@ impl Suspect {
     fn by_texts(
         column: &str,
         codes: impl Iterator<Item = u32>,
+        counts: Option<&[u64]>,
         label: impl Fn(u32) -> String,
     ) -> Option<Self> {
-        let mut counts: HashMap<u32, usize> = HashMap::new();
-        codes.for_each(|code| *counts.entry(code).or_default() += 1);
-        let records = counts.values().sum();
-        let alone = counts.into_iter().filter(|(_, count)| *count == 1);
+        let mut of_text: HashMap<u32, u64> = HashMap::new();
+        for (row, code) in codes.enumerate() {
+            *of_text.entry(code).or_default() += counts.map_or(1, |counts| counts[row]);
+        }
+        let records: u64 = of_text.values().sum();
+        let alone = of_text.into_iter().filter(|(_, records)| *records == 1);
         let unique = alone
             .filter(|(code, _)| label(*code).chars().any(char::is_alphabetic))
-            .count();
+            .count() as u64;
         (records >= FEW && unique * 10 >= records * 9).then(|| Self {
             column: column.to_owned(),
             reason: Reason::Texts { unique, records },
@@ -258,7 +264,7 @@ mod tests {
             (2..)
                 .zip(texts)
                 .for_each(|(place, text)| column.push(text, place));
-            Suspect::of_text("note", &column)
+            Suspect::of_text("note", &column, None)
         };
         let named = column(&["ape", "bee", "cat", "dog", "eel"]).unwrap();
         assert_eq!(
@@ -268,5 +274,17 @@ mod tests {
         assert_eq!(column(&["ape", "bee", "cat", "dog"]), None);
         assert_eq!(column(&["ape", "bee", "cat", "dog", "dog"]), None);
         assert_eq!(column(&["1", "2", "3", "4", "5", "6"]), None);
+    }
+
+    /// Each text stands in one row of five, and these stand for 450 records: nobody is named.
+    #[test]
+    fn texts_of_counted_rows_are_those_of_their_records() {
+        let mut texts = TextColumn::default();
+        let rows = (2..).zip(["ape", "bee", "cat", "dog", "eel"]);
+        rows.for_each(|(place, text)| texts.push(text, place));
+        let column = |counts: &[u64]| Suspect::of_text("note", &texts, Some(counts));
+        assert_eq!(column(&[90; 5]), None);
+        assert_eq!(column(&[1, 1, 1, 1, 2]), None);
+        assert!(column(&[1; 5]).is_some());
     }
 }

@@ -106,14 +106,14 @@ pub fn uniqueness(classes: &Classes) -> f64 {
 }
 
 /// Journalist risk against a population: for each class its closure (a cell for each
-/// quasi-identifier) and size; the population's codes, column by column. Its mean is the marketer
-/// risk too.
+/// quasi-identifier) and size; the population's codes, column by column, and how many people each of its
+/// rows stands for, where that is not one. Its mean is the marketer risk too.
 pub fn against_population(
     closures: &[Vec<&Cell>],
     sizes: &[u64],
-    population: &[&[u32]],
+    (population, counts): (&[&[u32]], Option<&[u64]>),
 ) -> Journalist {
-    let people = People::new(population);
+    let people = People::new(population, counts);
     let covered: Vec<u64> = closures
         .par_iter()
         .map(|closure| people.covered(closure))
@@ -153,12 +153,12 @@ struct People<'a> {
 }
 
 impl<'a> People<'a> {
-    fn new(columns: &'a [&'a [u32]]) -> Self {
+    fn new(columns: &'a [&'a [u32]], counts: Option<&[u64]>) -> Self {
         let people = columns.first().map_or(0, |column| column.len());
         let distinct = |column: &&[u32]| Classes::group(&[*column], people).count();
         let widest = (0..columns.len()).max_by_key(|index| distinct(&columns[*index]));
         let sorted_by = widest.unwrap_or(0);
-        let groups = Classes::group(columns, people);
+        let groups = Classes::group(columns, people).counted(counts);
         let mut combinations: Vec<(u32, u32, u64)> = (0..groups.count())
             .map(|group| {
                 let row = groups.rows(group)[0];
@@ -223,17 +223,34 @@ mod tests {
         let young = Cell::Interval(0, 4);
         let old = Cell::Interval(5, 9);
         let ages: Vec<u32> = (0..10).chain(0..5).collect();
-        let journalist = against_population(&[vec![&young], vec![&old]], &[2, 3], &[&ages]);
+        let journalist = against_population(&[vec![&young], vec![&old]], &[2, 3], (&[&ages], None));
         // Ten young people, five old ones.
         assert_eq!(journalist.max, Some(0.2));
         assert!((journalist.mean.unwrap() - (0.2 + 0.6) / 5.0).abs() < 1e-12);
         assert_eq!(journalist.uncovered, 0);
         // Nobody is over 20: this is not the population, and no number would be true.
         let nobody = Cell::Interval(20, 30);
-        let journalist = against_population(&[vec![&nobody]], &[2], &[&ages]);
+        let journalist = against_population(&[vec![&nobody]], &[2], (&[&ages], None));
         assert_eq!(
             (journalist.max, journalist.mean, journalist.uncovered),
             (None, None, 2)
         );
+    }
+
+    #[test]
+    fn a_counted_population_is_its_people() {
+        let (young, old) = (Cell::Interval(0, 4), Cell::Interval(5, 9));
+        let closures = [vec![&young], vec![&old]];
+        let (ages, counts) = ([0, 4, 4, 7, 9], [3, 1, 2, 1, 4]);
+        let people = ages.iter().zip(counts);
+        let singly: Vec<u32> = people.flat_map(|(age, count)| vec![*age; count]).collect();
+        let counts = counts.map(|count| count as u64);
+        let counted = against_population(&closures, &[2, 3], (&[&ages], Some(&counts)));
+        let single = against_population(&closures, &[2, 3], (&[&singly], None));
+        assert_eq!(counted, single);
+        assert_eq!(counted.max, Some(0.2));
+        let many = counts.map(|count| count * 300_000_000);
+        let counted = against_population(&closures, &[2, 3], (&[&ages], Some(&many)));
+        assert_eq!(counted.max, Some(1.0 / 1_500_000_000.0));
     }
 }

@@ -20,6 +20,8 @@ use serde::Serialize;
 const MOST_EDGES: usize = 1 << 20;
 /// The most steps in search of matchings.
 const MOST_STEPS: u64 = 1 << 20;
+/// Factors of a factorial that are taken one by one.
+const FEW_FACTORS: u64 = 256;
 
 /// Views of one table that cannot be views of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,9 +33,9 @@ pub enum ViewsError {
         /// The view, counted from 1.
         view: usize,
         /// Records of the view.
-        found: usize,
+        found: u64,
         /// Records of the first view.
-        expected: usize,
+        expected: u64,
     },
     /// Another number of quasi-identifiers.
     #[error("view {view} has {found} quasi-identifiers, and the first {expected}")]
@@ -126,11 +128,16 @@ pub struct ViewsMeasured {
 type Taken = Vec<u64>;
 
 impl Views {
-    /// Some views, each by the columns of its quasi-identifiers, row by row.
-    pub fn new(views: &[Vec<&GeneralizedColumn>]) -> Result<Self, ViewsError> {
-        let rows = |columns: &[&GeneralizedColumn]| columns.first().map_or(0, |c| c.codes.len());
-        let (expected, attributes) = views.first().map_or((0, 0), |v| (rows(v), v.len()));
-        for (number, columns) in (1..).zip(views) {
+    /// Some views, each by the columns of its quasi-identifiers, row by row, and by how many records each row
+    /// stands for, where that is not one.
+    pub fn new(views: &[(Vec<&GeneralizedColumn>, Option<&[u64]>)]) -> Result<Self, ViewsError> {
+        let records = |(columns, counts): &(Vec<&GeneralizedColumn>, Option<&[u64]>)| match counts {
+            None => columns.first().map_or(0, |c| c.codes.len() as u64),
+            Some(counts) => counts.iter().sum(),
+        };
+        let (expected, attributes) = views.first().map_or((0, 0), |v| (records(v), v.0.len()));
+        for (number, view) in (1..).zip(views) {
+            let columns = &view.0;
             if columns.len() != attributes {
                 return Err(ViewsError::Attributes {
                     view: number,
@@ -138,15 +145,21 @@ impl Views {
                     expected: attributes,
                 });
             }
-            if let Some(column) = columns.iter().find(|column| column.codes.len() != expected) {
+            let found = records(view);
+            if found != expected {
                 return Err(ViewsError::Records {
                     view: number,
-                    found: column.codes.len(),
+                    found,
                     expected,
                 });
             }
         }
-        Self::of_classes(views.iter().map(|columns| alike(columns)).collect())
+        let views = views.iter();
+        Self::of_classes(
+            views
+                .map(|(columns, counts)| alike(columns, *counts))
+                .collect(),
+        )
     }
 
     /// Some views by their classes.
@@ -346,11 +359,17 @@ impl Search<'_> {
 
 /// The natural logarithm of a factorial.
 fn logarithm(number: u64) -> f64 {
-    (2..=number).map(|factor| (factor as f64).ln()).sum()
+    if number <= FEW_FACTORS {
+        return (2..=number).map(|factor| (factor as f64).ln()).sum();
+    }
+    // Stirling's series, whose next term is less than the rounding.
+    let n = number as f64;
+    let series = 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3));
+    n * n.ln() - n + 0.5 * (std::f64::consts::TAU * n).ln() + series
 }
 
 /// The classes of a view.
-fn alike(columns: &[&GeneralizedColumn]) -> Vec<Alike> {
+fn alike(columns: &[&GeneralizedColumn], counts: Option<&[u64]>) -> Vec<Alike> {
     let rows = columns.first().map_or(0, |column| column.codes.len());
     let mut places: BTreeMap<Vec<&Cell>, usize> = BTreeMap::new();
     let mut classes: Vec<Alike> = Vec::new();
@@ -366,7 +385,7 @@ fn alike(columns: &[&GeneralizedColumn]) -> Vec<Alike> {
             });
             classes.len() - 1
         });
-        classes[place].records += 1;
+        classes[place].records += counts.map_or(1, |counts| counts[row]);
     }
     classes
 }

@@ -31,6 +31,7 @@ use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::Present;
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::clustering::{CountsChoice, Stop};
+use hedgerow_protocols::horizontal::assembly::Room;
 use hedgerow_protocols::horizontal::clustering::{
     Clustering, Loss, Phase, Plan, Progress, cluster,
 };
@@ -339,6 +340,8 @@ fn mondrian(case: &Case, study: &Study, table: &Table) -> f64 {
         medians: mondrian::Medians::Strict,
         widths: mondrian::Widths::Box,
         betraying: None,
+        room: Room::default(),
+        is_counted: false,
     };
     let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
     let found = pollster::block_on(async {

@@ -15,6 +15,7 @@ use std::time::Instant;
 use hedgerow_data::Codes;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::{Model, Requirement, Scope};
+use hedgerow_protocols::horizontal::assembly::Room;
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Plan, Quasi, Widths, partition,
 };
@@ -139,6 +140,8 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
         medians: Medians::Strict,
         widths: Widths::Box,
         betraying: None,
+        room: Room::default(),
+        is_counted: false,
     }
 }
 

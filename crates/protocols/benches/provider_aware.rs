@@ -38,6 +38,7 @@ use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::utility::{Measured, utility};
 use hedgerow_privacy::{Requirement, Scope};
+use hedgerow_protocols::horizontal::assembly::Room;
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
@@ -220,6 +221,8 @@ impl Persons {
             medians: Medians::Strict,
             widths: Widths::Box,
             betraying: None,
+            room: Room::default(),
+            is_counted: false,
         };
         let rows = OwnRows {
             counts: None,

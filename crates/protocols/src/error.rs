@@ -120,6 +120,36 @@ pub enum Error {
         "what share of all records a site holds cannot be asked of three sites or more at the published level\nhint: take security = \"hardened\", or leave accept.maximum_share out"
     )]
     ShareUnasked,
+    /// Values that are published as they are, too fine for so many records.
+    #[error(
+        "the release of {records} records finds no room: column `{column}` has so many values that {classes} classes take {} counters, expected at most {most}, and at most {mixed} records can be mixed instead\nhint: give `{column}` coarser values, such as a step, a list or a taxonomy, or leave the column out of the study; a larger k makes fewer classes", classes.saturating_mul(*combinations)
+    )]
+    TooFine {
+        /// The column with most values.
+        column: String,
+        /// Combinations of values of all columns that are published as they are.
+        combinations: u64,
+        /// Classes that there are at least.
+        classes: u64,
+        /// Records of all sites that are known.
+        records: u64,
+        /// The most counters.
+        most: u64,
+        /// The most records that are mixed.
+        mixed: u64,
+    },
+    /// Medians that cut counted rows into too many classes.
+    #[error(
+        "medians = \"relaxed\" cuts counted rows as often as their records allow: {records} records may make {classes} classes, expected at most {most}\nhint: take medians = \"strict\", which cuts no row, or a larger k"
+    )]
+    TooManyParts {
+        /// Records of all sites that are known.
+        records: u64,
+        /// Classes that they may make.
+        classes: u64,
+        /// The most.
+        most: u64,
+    },
     /// A question that cannot be asked.
     #[error(transparent)]
     Question(#[from] crate::query::QuestionError),

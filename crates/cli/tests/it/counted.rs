@@ -183,8 +183,8 @@ fn counted_rows_are_verified_reported_and_compared_as_single_records_are() {
         folder,
         &format!("verify counted/release.csv {line} --counted"),
     );
-    // Rows stand at other places.
-    assert_eq!(placeless(&counted["models"]), placeless(&plain["models"]));
+    // The first record of a class is a record, and no row.
+    assert_eq!(counted["models"], plain["models"]);
     assert_eq!(counted["records"], 600);
     // Whoever does not say so is told of a column that has no role, and sees classes of rows.
     let line = format!("verify counted/release.csv {line} --json");
@@ -198,22 +198,6 @@ fn counted_rows_are_verified_reported_and_compared_as_single_records_are() {
         "simulate --study study.toml --counted --provider-column ward counted.csv --out release",
         "the argument '--counted' cannot be used with '--provider-column <COLUMN>'\n\nUsage: hedgerow simulate --study <STUDY> --counted --out <DIR> <TABLE>...\n\nFor more information, try '--help'.",
     );
-}
-
-/// What was found, without the rows at which classes begin.
-fn placeless(found: &Value) -> Value {
-    match found {
-        Value::Object(entries) => {
-            let entries = entries.iter().filter(|(key, _)| *key != "first_record");
-            Value::Object(
-                entries
-                    .map(|(key, value)| (key.clone(), placeless(value)))
-                    .collect(),
-            )
-        }
-        Value::Array(values) => Value::Array(values.iter().map(placeless).collect()),
-        other => other.clone(),
-    }
 }
 
 /// Verifies the release without its manifest, after a change of its CSV.
@@ -354,4 +338,191 @@ fn studies_whose_rows_cannot_be_counted_are_refused() {
         22,
         "a release of counted rows has a column `records` of its own\nhint: call this attribute something else",
     );
+}
+
+/// A table of few combinations that stand for 3,600 million records, in the order of their codes.
+fn billions(folder: &Path) -> u64 {
+    let mut table = String::from("age,district,disease,ward,records\n");
+    let mut all = 0;
+    for age in [1, 4, 9] {
+        for (place, district) in ["north", "south"].iter().enumerate() {
+            for (number, disease) in ["flu", "ulcer", "asthma"].iter().enumerate() {
+                for ward in ["a", "b"] {
+                    let records = 10_000_000 * (age * (place + 1) * (number + 2)) as u64 + 7;
+                    table.push_str(&format!("{age},{district},{disease},{ward},{records}\n"));
+                    all += records;
+                }
+            }
+        }
+    }
+    std::fs::write(folder.join("billions.csv"), table).unwrap();
+    all
+}
+
+/// The records of each combination of a counted table without its quasi-identifiers, added up by this test.
+fn by_disease_and_ward(text: &str) -> BTreeMap<String, u64> {
+    let mut found = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.rsplitn(4, ',').collect();
+        *found
+            .entry(format!("{},{}", cells[2], cells[1]))
+            .or_default() += cells[0].parse::<u64>().unwrap();
+    }
+    found
+}
+
+/// A small table that stands for billions of records is simulated, verified and attacked as the few rows that
+/// it has: nothing makes a row for each record.
+#[test]
+fn billions_of_records_take_the_room_of_their_rows() {
+    let folder = folder();
+    let folder = folder.path();
+    let all = billions(folder);
+    assert!(all > 2_000_000_000, "{all}");
+    let colluders = STUDY.replace("m = 0", "m = 1");
+    std::fs::write(folder.join("colluders.toml"), colluders).unwrap();
+    ok(
+        folder,
+        "anonymize --study study.toml billions.csv --out alone",
+    );
+    let release = read(folder, "alone/release.csv");
+    assert_eq!(
+        by_disease_and_ward(&release),
+        by_disease_and_ward(&read(folder, "billions.csv"))
+    );
+    for split in [
+        "round-robin",
+        "random",
+        "sorted",
+        "exponential",
+        "column --by district",
+        "bands --by district,age --at 3",
+    ] {
+        let line = format!(
+            "simulate --study study.toml --sites 3 --split {split} billions.csv --independent --force --out sites"
+        );
+        let joint = ok(folder, &line);
+        assert_eq!(joint["records"], all, "{split}");
+        assert_eq!(joint["baselines"]["joint_equals_central"], true, "{split}");
+        assert_eq!(read(folder, "sites/release.csv"), release, "{split}");
+    }
+    let line =
+        "simulate --study colluders.toml --sites 3 --split random billions.csv --force --out sites";
+    let joint = ok(folder, line);
+    assert_eq!(joint["achieved"]["m"], 1, "{joint}");
+    // A population, other views, own rows.
+    let verdict = ok(
+        folder,
+        "verify alone --study study.toml --original billions.csv --population billions.csv --view sites",
+    );
+    assert_eq!(verdict["records"], all);
+    assert_eq!(verdict["risk"]["journalist"]["uncovered"], 0);
+    assert_eq!(verdict["views"]["views"], 2);
+    let done = hedgerow(
+        folder,
+        &[
+            "gate",
+            "alone",
+            "--study",
+            "study.toml",
+            "--own",
+            "billions.csv",
+            "--holdout",
+            "billions.csv",
+            "--json",
+        ],
+    );
+    assert!(done.code < 2, "{}", done.stderr);
+    assert_eq!(super::json(&done)["records"], all);
+    // Three lines whose column names sites, without a study.
+    std::fs::write(
+        folder.join("three.csv"),
+        "age,disease,site,records\n1,flu,a,1000000000\n1,ulcer,b,2000000000\n1,flu,c,1200000000\n",
+    )
+    .unwrap();
+    for against in ["k=5,l=2,m=1", "k=5,m=1,site_diversity=2"] {
+        let line = format!(
+            "verify three.csv --quasi age --sensitive disease --counted --provider-column site --against {against}"
+        );
+        let arguments: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+        let done = hedgerow(folder, &arguments);
+        assert!(done.code < 2, "{}", done.stderr);
+        let verdict = super::json(&done);
+        assert_eq!(verdict["records"], 4_200_000_000_u64, "{verdict}");
+        assert_eq!(
+            verdict["models"]["m"]["holds"],
+            against.ends_with('2'),
+            "{verdict}"
+        );
+    }
+}
+
+/// Dealt in turn, counted rows make the sites that their records make one by one, so that a run which looks at
+/// sites ends alike: with m = 1, and cuts between sites.
+#[test]
+fn counted_rows_are_dealt_as_their_records_are() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = read(folder, "counted.csv");
+    let place = |values: &[&str], value: &str| values.iter().position(|one| *one == value).unwrap();
+    let mut rows: Vec<([usize; 4], String, usize)> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let (records, row) = line.split_once(',').unwrap();
+            let cells: Vec<&str> = row.split(',').collect();
+            let codes = [
+                cells[0].parse().unwrap(),
+                place(&["north", "east", "south", "west"], cells[1]),
+                place(&["flu", "ulcer", "asthma"], cells[2]),
+                place(&["a", "b"], cells[3]),
+            ];
+            (codes, row.to_owned(), records.parse().unwrap())
+        })
+        .collect();
+    rows.sort();
+    let mut ordered = String::from("person,age,district,disease,ward\n");
+    let people = rows
+        .iter()
+        .flat_map(|(_, row, records)| vec![row; *records]);
+    for (person, row) in people.enumerate() {
+        ordered.push_str(&format!("p{person},{row}\n"));
+    }
+    std::fs::write(folder.join("ordered.csv"), ordered).unwrap();
+    for algorithm in ["mondrian", "provider-aware"] {
+        let study = STUDY
+            .replace("m = 0", "m = 1")
+            .replace("\"mondrian\"", &format!("\"{algorithm}\""));
+        std::fs::write(folder.join("m.toml"), &study).unwrap();
+        std::fs::write(
+            folder.join("m-single.toml"),
+            study.replace("rows = \"counted\"\n", ""),
+        )
+        .unwrap();
+        for split in [
+            "round-robin",
+            "sorted",
+            "column --by district",
+            "bands --by district,age --at 3,9",
+        ] {
+            let simulate = |study: &str, table: &str, out: &str| {
+                let line = format!(
+                    "simulate --study {study} --sites 3 --split {split} {table} --force --out {out}"
+                );
+                let arguments: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+                let done = hedgerow(folder, &arguments);
+                match done.code {
+                    0 => Ok((
+                        super::json(&done)["achieved"].clone(),
+                        read(folder, &format!("{out}/release.csv")),
+                    )),
+                    _ => Err(done.stderr),
+                }
+            };
+            let single = simulate("m-single.toml", "ordered.csv", "single");
+            let counted = simulate("m.toml", "counted.csv", "counted");
+            let counted = counted.map(|(achieved, release)| (achieved, expanded(&release)));
+            assert_eq!(counted, single, "{algorithm} {split}");
+        }
+    }
 }

@@ -30,6 +30,11 @@ impl Algorithm {
         Self::D2pt.named(),
     ];
 
+    /// Whether classes are found by top-down cuts.
+    pub const fn cuts(self) -> bool {
+        matches!(self, Self::Mondrian | Self::ProviderAware)
+    }
+
     /// The name in a study.
     pub const fn name(self) -> &'static str {
         match self {

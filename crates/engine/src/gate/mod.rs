@@ -227,9 +227,7 @@ fn rows(tables: &[Table], study: &Study, observer: &dyn Observer) -> Result<Opti
     let needed = attributes.filter(|one| matches!(one.role, Role::Quasi | Role::Sensitive));
     let schema = Arc::new(Schema::new(needed.cloned().collect()));
     let read = |table: &Table| match study.is_counted() {
-        true => Ok(table
-            .count(&schema, &Others::PassOverAll, observer)?
-            .expanded()),
+        true => table.count(&schema, &Others::PassOverAll, observer),
         false => table.read(&schema, &Others::PassOverAll, observer),
     };
     let tables: Vec<hedgerow_data::Table> =

@@ -142,19 +142,14 @@ impl Ready {
                 .collect(),
         };
         let of_class = |rows: &[(u32, u64)]| {
-            // Coalitions are counted record by record.
-            let records = || {
-                let rows = rows.iter();
-                rows.flat_map(|(row, records)| {
-                    std::iter::repeat_n(*row as usize, *records as usize)
-                })
-            };
-            let sites: Vec<u32> = records().map(|row| owners[row]).collect();
+            let (rows, records): (Vec<u32>, Vec<u64>) = rows.iter().copied().unzip();
+            let places = || rows.iter().map(|row| *row as usize);
+            let sites: Vec<u32> = places().map(|row| owners[row]).collect();
             let values: Vec<Vec<u32>> = sensitive
                 .iter()
-                .map(|column| records().map(|row| column.codes.get(row)).collect())
+                .map(|column| places().map(|row| column.codes.get(row)).collect())
                 .collect();
-            let members = Members::new(&sites, values.iter().map(Vec::as_slice));
+            let members = Members::counted(&sites, values.iter().map(Vec::as_slice), &records);
             let least = members.least_breaking(&self.requirement.models, &view, demanded);
             least.map_or(demanded, |breaking| breaking.saturating_sub(1))
         };

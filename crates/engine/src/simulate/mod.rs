@@ -4,6 +4,7 @@
 pub(crate) mod anonymize;
 pub(crate) mod baselines;
 mod colluders;
+mod counts;
 mod local;
 pub(crate) mod refused;
 mod run;

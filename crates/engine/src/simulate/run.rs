@@ -332,13 +332,24 @@ fn rows_of(
         Sites::Dealt { table, sites, deal } => {
             let ready = ready(*sites)?;
             let dealer = Dealer::new(deal, *sites, options.seed, &ready.study.schema)?;
-            // Of counted rows each record is dealt by itself.
-            let rows = read(&ready, table, &Others::but(None))?.expanded();
-            let owners = dealer.owners(&rows);
-            if let Some(note) = dealer.note(&owners) {
+            let rows = read(&ready, table, &Others::but(None))?;
+            let schema = &ready.study.schema;
+            let (rows, owners) = match rows.counts() {
+                None => {
+                    let owners = dealer.owners(&rows);
+                    (rows, owners)
+                }
+                Some(counts) => {
+                    let sites = dealer.counted(&rows, counts);
+                    let tables = sites.iter().map(|of_site| part(&rows, of_site));
+                    let tables: Vec<hedgerow_data::Table> = tables.collect::<Result<_, _>>()?;
+                    side_by_side(schema, &tables)?
+                }
+            };
+            let held = owners.rows().iter().filter(|rows| !rows.is_empty()).count();
+            if let Some(note) = dealer.note(held) {
                 observer.notice(Notice::Remark(note));
             }
-            let (rows, owners) = counted_by_site(&ready, rows, owners)?;
             Ok((ready, rows, owners))
         }
         Sites::Tables(tables) => {
@@ -347,9 +358,8 @@ fn rows_of(
                 .iter()
                 .map(|table| read(&ready, table, &Others::Refuse));
             let rows: Vec<hedgerow_data::Table> = rows.collect::<Result<_, _>>()?;
-            let sizes: Vec<usize> = rows.iter().map(hedgerow_data::Table::rows).collect();
-            let all = stacked(&ready.study.schema, &rows)?;
-            Ok((ready, all, Owners::of_tables(&sizes)))
+            let (all, owners) = side_by_side(&ready.study.schema, &rows)?;
+            Ok((ready, all, owners))
         }
     }
 }
@@ -366,21 +376,36 @@ fn counted_by_site(
     let counted = |rows: &Vec<usize>| table.picked(rows).into_counted().map_err(FileError::from);
     let tables: Result<Vec<hedgerow_data::Table>, FileError> =
         owners.rows().iter().map(counted).collect();
-    let tables = tables?;
-    let sizes: Vec<usize> = tables.iter().map(hedgerow_data::Table::rows).collect();
+    let (stacked, counted) = side_by_side(&ready.study.schema, &tables?)?;
     let counted = Owners {
         names: owners.names,
-        ..Owners::of_tables(&sizes)
+        ..counted
     };
-    Ok((stacked(&ready.study.schema, &tables)?, counted))
+    Ok((stacked, counted))
 }
 
-fn stacked(
+/// Some rows of a counted table, each with so many of its records: one site's.
+fn part(
+    table: &hedgerow_data::Table,
+    rows: &[(usize, u64)],
+) -> Result<hedgerow_data::Table, FileError> {
+    let (places, counts): (Vec<usize>, Vec<u64>) = rows.iter().copied().unzip();
+    let attributes = 0..table.schema().attributes().len();
+    let columns = attributes.map(|position| table.column(position).picked(&places));
+    let schema = Arc::clone(table.schema());
+    let part = hedgerow_data::Table::counted(schema, columns.collect(), counts);
+    let part = part.map_err(UncountableError::from)?;
+    Ok(part.into_counted()?)
+}
+
+/// The tables of sites as one, and whose each row is.
+fn side_by_side(
     schema: &Arc<Schema>,
     tables: &[hedgerow_data::Table],
-) -> Result<hedgerow_data::Table, FileError> {
-    hedgerow_data::Table::stacked(schema, tables)
-        .map_err(|error| UncountableError::from(error).into())
+) -> Result<(hedgerow_data::Table, Owners), FileError> {
+    let sizes: Vec<usize> = tables.iter().map(hedgerow_data::Table::rows).collect();
+    let stacked = hedgerow_data::Table::stacked(schema, tables).map_err(UncountableError::from)?;
+    Ok((stacked, Owners::of_tables(&sizes)))
 }
 
 /// Sites that hold different people.

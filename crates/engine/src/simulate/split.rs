@@ -5,7 +5,7 @@ use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 
 use super::refused::SplitRefused;
-use super::uneven;
+use super::{counts, uneven};
 use crate::words::count;
 
 /// How rows are dealt to sites.
@@ -199,34 +199,91 @@ impl<'a> Dealer<'a> {
         })
     }
 
-    /// Deals the rows.
+    /// Deals the rows, each as one record.
     pub(crate) fn owners(&self, table: &Table) -> Owners {
-        let rows = table.rows();
-        let owners = match self.deal {
-            Deal::RoundRobin => (0..rows).map(|row| (row % self.sites) as u32).collect(),
-            Deal::Random => self.even(&self.shuffled(rows)),
-            Deal::Sorted => self.even(&sorted(table, &self.schema.with_role(Role::Quasi))),
-            Deal::Columns(_) => self.regions(table),
-            Deal::Exponential => self.exponential(rows),
-            Deal::Bands { at, .. } => match coded(table, &self.by)[..] {
-                [first, second] => {
-                    let band = |code: u32| self.bands[code as usize];
-                    uneven::nested((first, second), self.sites, at.len() + 1, band)
-                }
-                // Both columns have codes: that was seen to.
-                _ => Vec::new(),
-            },
-        };
+        let mut owners = vec![0; table.rows()];
+        self.deal(table, None, |row, site, _| owners[row] = site);
         Owners {
             owners,
             names: numbered(self.sites),
         }
     }
 
-    /// A note for people about sites that were dealt no record.
-    pub(crate) fn note(&self, owners: &Owners) -> Option<String> {
-        let empty = owners.rows().iter().filter(|rows| rows.is_empty()).count();
-        let held = (self.sites - empty) as u64;
+    /// Deals the records that rows stand for: the rows of each site, ascending, with how many of the records
+    /// of each are the site's. A row takes room at each site that has some of its records, and no more room
+    /// the more these are.
+    ///
+    /// Sites have the records that they have where each is dealt by itself in the order of the rows; at
+    /// random they have as many, drawn by the same law and not by the same draws ([`counts`]).
+    pub(crate) fn counted(&self, table: &Table, counts: &[u64]) -> Vec<Vec<(usize, u64)>> {
+        let mut rows = vec![Vec::new(); self.sites];
+        self.deal(table, Some(counts), |row, site, records| {
+            rows[site as usize].push((row, records));
+        });
+        rows.iter_mut().for_each(|rows| rows.sort_unstable());
+        rows
+    }
+
+    /// Gives each row's records to sites: to each site at most once of a row.
+    fn deal(&self, table: &Table, counts: Option<&[u64]>, mut give: impl FnMut(usize, u32, u64)) {
+        let rows = table.rows();
+        let records = |row: usize| counts.map_or(1, |counts| counts[row]);
+        let all: u64 = counts.map_or(rows as u64, |counts| counts.iter().sum());
+        match self.deal {
+            Deal::RoundRobin => {
+                let mut before = 0;
+                for row in 0..rows {
+                    for (site, share) in uneven::in_turn(before, self.sites, records(row)) {
+                        give(row, site as u32, share);
+                    }
+                    before += records(row);
+                }
+            }
+            Deal::Random | Deal::Exponential => {
+                let sizes = match self.deal {
+                    Deal::Random => self.even(all),
+                    _ => uneven::exponential(all as usize, self.sites),
+                };
+                match counts {
+                    None => self.in_stretches(&self.shuffled(rows), &sizes, (&records, &mut give)),
+                    Some(counts) => counts::at_random(counts, &sizes, self.seed, give),
+                }
+            }
+            Deal::Sorted => {
+                let order = sorted(table, &self.schema.with_role(Role::Quasi));
+                self.in_stretches(&order, &self.even(all), (&records, &mut give));
+            }
+            Deal::Columns(_) => {
+                let order = sorted(table, &self.by);
+                let columns = coded(table, &self.by);
+                let is_alike = |a: &usize, b: &usize| {
+                    columns.iter().all(|codes| codes.get(*a) == codes.get(*b))
+                };
+                let groups: Vec<&[usize]> = order.chunk_by(is_alike).collect();
+                let sizes = groups.iter().map(|group| {
+                    let records = group.iter().map(|row| records(*row));
+                    records.sum::<u64>() as usize
+                });
+                let sizes: Vec<usize> = sizes.collect();
+                for (group, site) in groups.iter().zip(stretches(&sizes, self.sites)) {
+                    group.iter().for_each(|row| give(*row, site, records(*row)));
+                }
+            }
+            Deal::Bands { at, .. } => {
+                // Both columns have codes: that was seen to.
+                if let [first, second] = coded(table, &self.by)[..] {
+                    let band = |code: u32| self.bands[code as usize];
+                    let bands = (at.len() + 1, band);
+                    uneven::nested((first, second), self.sites, bands, records, give);
+                }
+            }
+        }
+    }
+
+    /// A note for people about sites that were dealt no record: so many sites have some.
+    pub(crate) fn note(&self, held: usize) -> Option<String> {
+        let empty = self.sites - held;
+        let held = held as u64;
         let why = match self.deal {
             Deal::Columns(_) => {
                 let names = self.by.iter().map(|at| &self.schema.attributes()[*at].name);
@@ -251,40 +308,37 @@ impl<'a> Dealer<'a> {
         order
     }
 
-    /// Rows at random, as many for each site as an exponential distribution has.
-    fn exponential(&self, rows: usize) -> Vec<u32> {
-        let mut owners = vec![0; rows];
-        let mut order = self.shuffled(rows).into_iter();
-        for (site, size) in (0..).zip(uneven::exponential(rows, self.sites)) {
-            for row in order.by_ref().take(size) {
-                owners[row] = site;
+    /// How many of so many records each site has, where all have about as many.
+    fn even(&self, records: u64) -> Vec<usize> {
+        let sites = self.sites as u64;
+        let upto = |site: u64| (site * records).div_ceil(sites);
+        let sizes = (0..sites).map(|site| upto(site + 1) - upto(site));
+        sizes.map(|size| size as usize).collect()
+    }
+
+    /// Gives stretches of an order of rows, of so many records each, to one site after the other.
+    fn in_stretches(
+        &self,
+        order: &[usize],
+        sizes: &[usize],
+        (records, give): (&impl Fn(usize) -> u64, &mut impl FnMut(usize, u32, u64)),
+    ) {
+        let mut rows = order.iter();
+        let (mut row, mut left) = (0, 0);
+        for (site, size) in (0..).zip(sizes) {
+            let mut room = *size as u64;
+            while room > 0 {
+                if left == 0 {
+                    // Sites have no more records than the rows stand for.
+                    let Some(next) = rows.next() else { return };
+                    (row, left) = (*next, records(*next));
+                }
+                let share = left.min(room);
+                give(row, site, share);
+                left -= share;
+                room -= share;
             }
         }
-        owners
-    }
-
-    /// Equal stretches of an order, one for each site.
-    fn even(&self, order: &[usize]) -> Vec<u32> {
-        let mut owners = vec![0; order.len()];
-        for (place, row) in order.iter().enumerate() {
-            owners[*row] = (place * self.sites / order.len()) as u32;
-        }
-        owners
-    }
-
-    /// About equal stretches that cut only where the columns differ.
-    fn regions(&self, table: &Table) -> Vec<u32> {
-        let order = sorted(table, &self.by);
-        let columns = coded(table, &self.by);
-        let is_alike =
-            |a: &usize, b: &usize| columns.iter().all(|codes| codes.get(*a) == codes.get(*b));
-        let groups: Vec<&[usize]> = order.chunk_by(is_alike).collect();
-        let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-        let mut owners = vec![0; table.rows()];
-        for (group, site) in groups.iter().zip(stretches(&sizes, self.sites)) {
-            group.iter().for_each(|row| owners[*row] = site);
-        }
-        owners
     }
 }
 
@@ -364,7 +418,115 @@ fn stretches(groups: &[usize], sites: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use hedgerow_data::Column;
+    use hedgerow_data::Study;
+    use hedgerow_data::document::Document;
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn schema() -> Arc<Schema> {
+        let text = "[study]\nname = \"dealt\"\npartition = \"horizontal\"\n\
+            [[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n\
+            [[attribute]]\nname = \"city\"\nrole = \"quasi\"\nvalues = [\"a\", \"b\", \"c\"]\n\
+            [[attribute]]\nname = \"ill\"\nrole = \"sensitive\"\nvalues = [\"u\", \"v\"]\n";
+        let document = Document::parse(text.to_owned(), std::path::Path::new("s.toml")).unwrap();
+        Study::read(document, std::path::Path::new("."))
+            .unwrap()
+            .schema
+    }
+
+    fn counted(rows: &[(u32, u32, u32, u64)]) -> Table {
+        let schema = schema();
+        let column = |size: u32, pick: &dyn Fn(&(u32, u32, u32, u64)) -> u32| {
+            let mut codes = Codes::for_size(size);
+            rows.iter().for_each(|row| codes.push(pick(row)));
+            Column::Coded(codes)
+        };
+        let columns = vec![
+            column(10, &|row| row.0),
+            column(3, &|row| row.1),
+            column(2, &|row| row.2),
+        ];
+        let counts = rows.iter().map(|row| row.3).collect();
+        Table::counted(schema, columns, counts).unwrap()
+    }
+
+    fn deals() -> Vec<Deal> {
+        vec![
+            Deal::RoundRobin,
+            Deal::Sorted,
+            Deal::Columns(vec!["city".into()]),
+            Deal::Columns(vec!["age".into(), "ill".into()]),
+            Deal::Bands {
+                column: "city".into(),
+                within: "age".into(),
+                at: vec![3, 7],
+            },
+        ]
+    }
+
+    proptest! {
+        /// Counted rows are dealt as their records are one by one, in the order of the rows; at random, sites
+        /// have as many records as at random they would.
+        #[test]
+        fn counted_rows_are_dealt_as_their_records(
+            rows in proptest::collection::vec((0..10u32, 0..3u32, 0..2u32, 1..30u64), 0..25),
+            sites in 1..12usize,
+            seed in 0..50u64,
+        ) {
+            let table = counted(&rows);
+            let singly = table.clone().expanded();
+            let counts: Vec<u64> = rows.iter().map(|row| row.3).collect();
+            let row_of = (0..).zip(&counts).flat_map(|(row, count)| vec![row; *count as usize]);
+            let row_of: Vec<usize> = row_of.collect();
+            let schema = schema();
+            for deal in deals() {
+                let dealer = Dealer::new(&deal, sites, seed, &schema).unwrap();
+                let mut expected = vec![vec![0u64; rows.len()]; sites];
+                for (record, site) in dealer.owners(&singly).owners.iter().enumerate() {
+                    expected[*site as usize][row_of[record]] += 1;
+                }
+                let mut found = vec![vec![0u64; rows.len()]; sites];
+                for (site, of_site) in dealer.counted(&table, &counts).iter().enumerate() {
+                    prop_assert!(of_site.windows(2).all(|pair| pair[0].0 < pair[1].0));
+                    of_site.iter().for_each(|(row, records)| found[site][*row] = *records);
+                }
+                prop_assert_eq!(found, expected, "{:?}", deal);
+            }
+            for deal in [Deal::Random, Deal::Exponential] {
+                let dealer = Dealer::new(&deal, sites, seed, &schema).unwrap();
+                let mut expected = vec![0u64; sites];
+                dealer.owners(&singly).owners.iter().for_each(|site| expected[*site as usize] += 1);
+                let mut of_rows = vec![0u64; rows.len()];
+                let dealt = dealer.counted(&table, &counts);
+                for (of_site, expected) in dealt.iter().zip(expected) {
+                    prop_assert_eq!(of_site.iter().map(|(_, records)| records).sum::<u64>(), expected);
+                    of_site.iter().for_each(|(row, records)| of_rows[*row] += records);
+                }
+                prop_assert_eq!(&of_rows, &counts);
+                prop_assert_eq!(dealer.counted(&table, &counts), dealt);
+            }
+        }
+    }
+
+    /// Two rows of two thousand million records each, dealt in no time.
+    #[test]
+    fn billions_are_dealt_in_rooms_for_rows() {
+        let table = counted(&[(1, 0, 0, 2_000_000_000), (7, 2, 1, 2_000_000_001)]);
+        let counts = [2_000_000_000, 2_000_000_001];
+        let schema = schema();
+        for deal in deals().into_iter().chain([Deal::Random, Deal::Exponential]) {
+            let dealt = Dealer::new(&deal, 5, 3, &schema)
+                .unwrap()
+                .counted(&table, &counts);
+            assert!(dealt.iter().all(|of_site| of_site.len() <= 2), "{deal:?}");
+            let all = dealt.iter().flatten().map(|(_, records)| records);
+            assert_eq!(all.sum::<u64>(), 4_000_000_001, "{deal:?}");
+        }
+    }
 
     /// Every list of up to six groups of 1, 2 or 7 rows, for every number of sites up to eight.
     #[test]

@@ -25,33 +25,46 @@ pub(super) fn exponential(rows: usize, sites: usize) -> Vec<usize> {
     sizes
 }
 
-/// The site of each row: every value of the first column that occurs has an equal share of the sites, and
-/// within it every band of the second column; rows of one band go to the band's sites in turn.
+/// Gives each row's records to sites: every value of the first column that occurs has an equal share of the
+/// sites, and within it every band of the second column; records of one band go to the band's sites in turn.
 /// `band` says in which of `bands` bands a code of the second column is.
 pub(super) fn nested(
     (first, second): (&Codes, &Codes),
     sites: usize,
-    bands: usize,
-    band: impl Fn(u32) -> usize,
-) -> Vec<u32> {
+    (bands, band): (usize, impl Fn(u32) -> usize),
+    records: impl Fn(usize) -> u64,
+    mut give: impl FnMut(usize, u32, u64),
+) {
     let mut values: Vec<u32> = first.iter().collect();
     values.sort_unstable();
     values.dedup();
-    // How many rows each band of each value has had so far.
+    // How many records each band of each value has had so far.
     let mut turns = vec![0; values.len() * bands];
-    first
-        .iter()
-        .zip(second.iter())
-        .map(|(value, code)| {
-            let (value, band) = (values.partition_point(|other| *other < value), band(code));
-            let (from, count) = share(sites, values.len(), value);
-            let (start, held) = share(count, bands, band);
-            let turn = &mut turns[value * bands + band];
-            let site = from + start + *turn % held;
-            *turn += 1;
-            site as u32
-        })
-        .collect()
+    for (row, (value, code)) in first.iter().zip(second.iter()).enumerate() {
+        let (value, band) = (values.partition_point(|other| *other < value), band(code));
+        let (from, count) = share(sites, values.len(), value);
+        let (start, held) = share(count, bands, band);
+        let turn = &mut turns[value * bands + band];
+        for (site, share) in in_turn(*turn, held, records(row)) {
+            give(row, (from + start + site) as u32, share);
+        }
+        *turn += records(row);
+    }
+}
+
+/// How many of some records each site has that has some, where records go to so many sites in turn and
+/// `before` of them went already.
+pub(super) fn in_turn(
+    before: u64,
+    sites: usize,
+    records: u64,
+) -> impl Iterator<Item = (usize, u64)> {
+    let sites = sites as u64;
+    let first = 0..records.min(sites);
+    first.map(move |turn| {
+        let site = (before + turn) % sites;
+        (site as usize, (records - turn).div_ceil(sites))
+    })
 }
 
 /// Where the share of one of `parts` parts begins, and how many it has. Where there are fewer sites than
@@ -81,7 +94,32 @@ mod tests {
 
     use super::*;
 
+    /// The sites of single records in three bands.
+    fn owners(columns: (&Codes, &Codes), sites: usize, band: impl Fn(u32) -> usize) -> Vec<u32> {
+        let mut owners = Vec::new();
+        nested(
+            columns,
+            sites,
+            (3, band),
+            |_| 1,
+            |_, site, _| owners.push(site),
+        );
+        owners
+    }
+
     proptest! {
+        #[test]
+        fn records_in_turn_are_dealt_one_by_one(before in 0u64..30, sites in 1usize..9, records in 0u64..60) {
+            let mut found = vec![0; sites];
+            for (site, share) in in_turn(before, sites, records) {
+                prop_assert!(found[site] == 0 && share > 0);
+                found[site] = share;
+            }
+            let mut expected = vec![0; sites];
+            (before..before + records).for_each(|turn| expected[turn as usize % sites] += 1);
+            prop_assert_eq!(found, expected);
+        }
+
         #[test]
         fn exponential_sizes_rise_and_add_up(rows in 0usize..5_000, sites in 1usize..=250) {
             let sizes = exponential(rows, sites);
@@ -103,7 +141,7 @@ mod tests {
                 second.push(*code);
             }
             let band = |code: u32| usize::from(code >= 25) + usize::from(code >= 56);
-            let owners = nested((&first, &second), sites, 3, band);
+            let owners = owners((&first, &second), sites, band);
             prop_assert!(owners.iter().all(|owner| (*owner as usize) < sites));
             // With a site for each band of each value, no site has rows of two bands or two values.
             if sites >= 18 {
@@ -129,9 +167,9 @@ mod tests {
         }
         // Two cities occur: nine sites each.
         let band = |code: u32| usize::from(code >= 25) + usize::from(code >= 56);
-        assert_eq!(nested((&city, &age), 18, 3, band), [0, 3, 4, 6, 15, 9]);
-        assert_eq!(nested((&city, &age), 6, 3, band), [0, 1, 1, 2, 5, 3]);
-        assert_eq!(nested((&city, &age), 1, 3, band), [0; 6]);
+        assert_eq!(owners((&city, &age), 18, band), [0, 3, 4, 6, 15, 9]);
+        assert_eq!(owners((&city, &age), 6, band), [0, 1, 1, 2, 5, 3]);
+        assert_eq!(owners((&city, &age), 1, band), [0; 6]);
     }
 
     #[test]

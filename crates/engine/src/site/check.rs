@@ -220,10 +220,10 @@ impl Look<'_> {
             let found = self.admission.secret(&keys[place]);
             self.note("key", found);
         }
-        let mut hub = None;
-        if let Some(ready) = self.note("study", Ready::of(agreement)) {
-            hub = hub_of(&ready);
-            for refusal in self.admission.refusals(place, &ready) {
+        let ready = self.note("study", Ready::of(agreement));
+        let hub = ready.as_ref().and_then(hub_of);
+        if let Some(ready) = &ready {
+            for refusal in self.admission.refusals(place, ready) {
                 self.refusal(&refusal);
             }
         }
@@ -239,6 +239,9 @@ impl Look<'_> {
         }
         let table = self.rows(place, agreement).await?;
         let records = table.records();
+        if let Some(ready) = &ready {
+            self.note("rows", ready.see_room(records));
+        }
         if records > site.accept.maximum_records() {
             let most = site.accept.maximum_records();
             let why = SiteRefused::TooManyRecords { most, records };

@@ -225,6 +225,7 @@ impl Part {
         let print = self
             .memory
             .print(&self.site.source, &table, self.ready.study.partition)?;
+        self.ready.see_room(table.records())?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let journal = self.permit(number, &print, held, board).await?;
         let run = self
@@ -355,6 +356,7 @@ impl Part {
         let schema = self.ready.study.schema_at(usize::from(self.place));
         let table = self.rows(&schema).await?;
         let rows = digest(&table);
+        self.ready.see_room(table.records())?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let sites = self.agreement.study.sites.iter();
         let audited = Audited {

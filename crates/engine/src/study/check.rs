@@ -9,6 +9,7 @@ use hedgerow_data::study::{Partition, Site};
 use hedgerow_data::{Attribute, Schema};
 use hedgerow_node::agreement::Standing;
 use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
+use hedgerow_protocols::horizontal::mondrian::Plan;
 use hedgerow_smc::Security;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -142,6 +143,11 @@ impl Study {
             let size = Size { records, rows };
             let counts = see_counts((study, &self.opened.run), requirement, size, name);
             errors.extend(counts.err().map(Error::from));
+            if study.partition == Partition::Horizontal && study.algorithm.cuts() {
+                let plan = Plan::of(study, requirement, &self.opened.run);
+                let refused = plan.refuse(records, study.sites.len());
+                errors.extend(refused.err().map(Error::from));
+            }
         }
         let requirement = match requirement {
             Ok(requirement) if errors.is_empty() => requirement,

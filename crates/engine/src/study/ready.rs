@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_data::study::{Algorithm, Partition, Split};
+use hedgerow_data::study::{Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Model, Requirement, Scope, SingledOut};
@@ -237,15 +237,20 @@ impl Ready {
 
     /// Refuses counted rows where each person's row is needed.
     pub(crate) fn refuse_counted(&self, table: &Table, name: &str) -> Result<(), TableRefused> {
-        let is_cut = matches!(
-            self.study.algorithm,
-            Algorithm::Mondrian | Algorithm::ProviderAware
-        );
+        let is_cut = self.study.algorithm.cuts() && !self.is_vertical();
         match table.counts() {
-            Some(_) if self.is_vertical() || !is_cut => Err(TableRefused::Counted {
+            Some(_) if !is_cut => Err(TableRefused::Counted {
                 table: name.to_owned(),
             }),
             _ => Ok(()),
+        }
+    }
+
+    /// Sees, before anything is sent, that a release of so many records and more finds room at the sites.
+    pub(crate) fn see_room(&self, records: u64) -> Result<(), Error> {
+        match self.study.algorithm.cuts() && !self.is_vertical() {
+            true => Ok(self.plan().refuse(records, self.sites)?),
+            false => Ok(()),
         }
     }
 

@@ -60,23 +60,21 @@ pub(crate) fn rows_of(
     }
 }
 
-/// The population's quasi-identifiers as codes. The population's table need not have the study's other
-/// columns.
+/// The population by its quasi-identifiers; counted where the study counts rows. The population's table need
+/// not have the study's other columns.
 pub(super) fn population(
     rows: &Rows,
     study: &Study,
     quasi: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<Vec<u32>>, Error> {
+) -> Result<Table, Error> {
     let attributes = quasi
         .iter()
         .map(|index| study.schema.attributes()[*index].clone())
         .collect();
     let people = Arc::new(Schema::new(attributes));
     let rows = (rows, study.is_counted());
-    let table = rows_of(rows, &people, &Others::PassOverAll, observer)?.expanded();
-    let columns = (0..quasi.len()).filter_map(|attribute| table.codes(attribute));
-    Ok(columns.map(|codes| codes.iter().collect()).collect())
+    rows_of(rows, &people, &Others::PassOverAll, observer)
 }
 
 /// What a release and other releases of the same table say together.
@@ -92,17 +90,12 @@ pub(super) fn views(
         others.push(Read::open(&file, study, observer)?);
     }
     let quasi = study.schema.with_role(Role::Quasi);
-    let columns = |release: &'_ Release| -> Vec<GeneralizedColumn> {
-        // Views are told apart record by record.
-        let release = release.clone().expanded();
+    let releases = std::iter::once(release).chain(others.iter().map(|read| &read.release));
+    let views = releases.map(|release| {
         let columns = quasi.iter().filter_map(|place| release.generalized(*place));
-        columns.cloned().collect()
-    };
-    let all: Vec<Vec<GeneralizedColumn>> = std::iter::once(release)
-        .chain(others.iter().map(|read| &read.release))
-        .map(columns)
-        .collect();
-    let all: Vec<Vec<&GeneralizedColumn>> = all.iter().map(|view| view.iter().collect()).collect();
+        (columns.collect(), release.counts())
+    });
+    let all: Vec<(Vec<&GeneralizedColumn>, Option<&[u64]>)> = views.collect();
     let measured = Views::new(&all).map(|views| views.measured());
     measured.map_err(|problem| {
         let number = match problem {

@@ -471,7 +471,9 @@ fn with_study(
     let (mut risk, utility) = read.beside(study, &classes, original.as_ref(), asked_too);
     drop(watch);
     if let Some(rows) = &questions.population {
-        let columns = population(rows, study, &quasi, &*questions.observer)?;
+        let people = population(rows, study, &quasi, &*questions.observer)?;
+        let columns = (0..quasi.len()).filter_map(|attribute| people.codes(attribute));
+        let columns: Vec<Vec<u32>> = columns.map(|codes| codes.iter().collect()).collect();
         let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
         let closures: Vec<Vec<&Cell>> = (0..classes.count())
             .map(|class| {
@@ -485,7 +487,7 @@ fn with_study(
             })
             .collect();
         let sizes: Vec<u64> = classes.sizes().collect();
-        let journalist = risk::against_population(&closures, &sizes, &slices);
+        let journalist = risk::against_population(&closures, &sizes, (&slices, people.counts()));
         risk.marketer = journalist.mean.unwrap_or(risk.marketer);
         risk.journalist = Some(journalist);
     }

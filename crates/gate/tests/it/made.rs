@@ -101,7 +101,12 @@ pub(crate) fn of_classes(classes: &[(Cell, Cell, &[u32])]) -> Vec<Row> {
 
 /// The rows of sites, each with its people.
 pub(crate) fn rows(sites: &[&[Person]]) -> Rows {
-    let tables: Vec<Table> = sites
+    Rows::of(&tables(sites))
+}
+
+/// The tables of sites, each with its people.
+pub(crate) fn tables(sites: &[&[Person]]) -> Vec<Table> {
+    sites
         .iter()
         .map(|people| {
             let columns = vec![
@@ -112,8 +117,7 @@ pub(crate) fn rows(sites: &[&[Person]]) -> Rows {
             ];
             Table::new(schema(), columns)
         })
-        .collect();
-    Rows::of(&tables)
+        .collect()
 }
 
 /// What somebody knows who has these rows.

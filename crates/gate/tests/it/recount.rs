@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_data::Cell;
-use hedgerow_gate::{Attack, Known, Limits, Subject, attack};
+use hedgerow_data::{Cell, Table};
+use hedgerow_gate::{Attack, Known, Limits, Rows, Subject, attack, attack_all};
 use proptest::prelude::*;
 
-use crate::made::{Person, Row, at_risk, cell, in_this_order, known, published, tried};
+use crate::made::{
+    Person, Row, at_risk, cell, in_this_order, known, published, schema, tables, tried,
+};
 
 /// A class: its cells and its people.
 type Class = (Cell, Cell, Vec<Person>);
@@ -54,6 +56,33 @@ fn alike(classes: &[Class]) -> BTreeMap<(Cell, Cell), Vec<u32>> {
 }
 
 proptest! {
+    /// Whoever brings counted rows learns what who brings their records learns, of every attack.
+    #[test]
+    fn counted_rows_are_their_records(classes in classes(), times in proptest::collection::vec(1..6usize, 64), strangers in proptest::collection::vec((0..100u32, 0..10u32, 0..3u32), 1..40), all in any::<bool>()) {
+        // Everybody of a row as often as the row says, at two sites.
+        let more = |people: &[Person]| -> Vec<Person> {
+            let each = people.iter().zip(&times);
+            each.flat_map(|(one, times)| vec![*one; *times]).collect()
+        };
+        let classes: Vec<Class> = classes.iter().map(|(age, zip, people)| (age.clone(), zip.clone(), more(people))).collect();
+        let release = published(&rows(&classes));
+        let own: Vec<Person> = classes.iter().flat_map(|class| class.2.clone()).collect();
+        let (first, second) = own.split_at(own.len() / 3);
+        let strangers = more(&strangers);
+        let sites = if all { vec![first, second] } else { vec![first] };
+        let brought = |is_counted: bool| {
+            let rows = |sites: &[&[Person]]| {
+                let tables = tables(sites).into_iter();
+                let tables: Vec<Table> = tables.map(|one| if is_counted { one.into_counted().unwrap() } else { one }).collect();
+                Rows::of(&tables)
+            };
+            let earlier = vec![Subject::new(&release, 3)];
+            let known = Known { own: Some(rows(&sites)), holdout: Some(rows(&[&strangers])), earlier };
+            format!("{:#?}", attack_all(&Subject::new(&release, 3), &known, &Limits::default()))
+        };
+        prop_assert_eq!(brought(true), brought(false));
+    }
+
     #[test]
     fn certain_and_printed(classes in classes()) {
         let release = published(&rows(&classes));
@@ -139,4 +168,37 @@ proptest! {
         prop_assert_eq!(at_risk(&found), told as u64);
         prop_assert_eq!(found.measured.unwrap().of, came.len() as u64);
     }
+}
+
+/// A table of three combinations that stand for four thousand million people, and the release of it: every
+/// attack ends at once, and counts people.
+#[test]
+fn billions_are_attacked_as_a_few_rows() {
+    let rows: Vec<Row> = [(0, 49, 0), (0, 49, 1), (50, 99, 1)]
+        .iter()
+        .map(|(least, greatest, disease)| (cell(*least, *greatest), cell(0, 9), *disease, 0))
+        .collect();
+    let counts = vec![1_000_000_000, 500_000_000, 2_500_000_000];
+    let release = in_this_order(&rows).with_counts(Some(counts.clone()));
+    let people = tables(&[&[(20, 3, 0), (30, 4, 1), (60, 5, 1)]]).remove(0);
+    let columns = (0..4).map(|place| people.column(place).clone());
+    let table = Table::counted(schema(), columns.collect(), counts).unwrap();
+    let brought = |table: &Table| Some(Rows::of(std::slice::from_ref(table)));
+    let known = Known {
+        own: brought(&table),
+        holdout: brought(&table),
+        earlier: vec![Subject::new(&release, 3)],
+    };
+    let found = attack_all(&Subject::new(&release, 3), &known, &Limits::default());
+    let of = |one: Attack| found.iter().find(|finding| finding.attack == one).unwrap();
+    let certain = of(Attack::Certain).measured.as_ref().unwrap();
+    assert_eq!(
+        (certain.at_risk, certain.of),
+        (2_500_000_000, 4_000_000_000)
+    );
+    let covering = of(Attack::Covering).measured.as_ref().unwrap();
+    assert_eq!(
+        (covering.at_risk, covering.of),
+        (4_000_000_000, 4_000_000_000)
+    );
 }

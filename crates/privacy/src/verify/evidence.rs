@@ -143,7 +143,10 @@ impl<'a> Evidence<'a> {
         let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
-        suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
+        suspects.extend(
+            as_sites
+                .and_then(|(name, column)| Suspect::of_text(name, column, text.counts.as_deref())),
+        );
         Ok(Self {
             rows: text.rows(),
             counts: text.counts.as_deref(),
@@ -202,7 +205,10 @@ impl<'a> Evidence<'a> {
         let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
-        suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
+        suspects.extend(
+            as_sites
+                .and_then(|(name, column)| Suspect::of_text(name, column, text.counts.as_deref())),
+        );
         Ok(Self {
             rows: text.rows(),
             counts: text.counts.as_deref(),
@@ -306,12 +312,16 @@ impl<'a> Evidence<'a> {
     ) -> WorstClass {
         let row = classes.rows(class)[0] as usize;
         let seen = self.quasi.iter().filter(|column| is_seen(column.name));
+        let before = match self.counts {
+            None => row as u64,
+            Some(counts) => counts[..row].iter().sum(),
+        };
         WorstClass {
             quasi: seen
                 .map(|column| (column.name.to_owned(), column.text.get(row).to_owned()))
                 .collect(),
             size: classes.size(class),
-            first_record: row as u64 + 1,
+            first_record: before + 1,
         }
     }
 }
@@ -392,8 +402,8 @@ impl<'a> SensitiveColumn<'a> {
 /// The columns of a table that have no role, and those that look like identifiers. A column that names
 /// people or sites by its role, or numbers groups, is neither.
 fn doubtful(text: &TextTable, role: impl Fn(&str) -> Option<Role>) -> (Vec<String>, Vec<Suspect>) {
-    let mut unexplained = Vec::new();
-    let mut suspects = Vec::new();
+    let (mut unexplained, mut suspects) = (Vec::new(), Vec::new());
+    let counts = text.counts.as_deref();
     for (name, column) in text.names.iter().zip(&text.columns) {
         let role = role(name);
         if role.is_none() {
@@ -402,7 +412,7 @@ fn doubtful(text: &TextTable, role: impl Fn(&str) -> Option<Role>) -> (Vec<Strin
         suspects.extend(match role {
             Some(Role::Identifier) => None,
             Some(Role::Quasi) => Suspect::by_name(name),
-            Some(Role::Sensitive | Role::Other) | None => Suspect::of_text(name, column),
+            Some(Role::Sensitive | Role::Other) | None => Suspect::of_text(name, column, counts),
         });
     }
     (unexplained, suspects)

@@ -216,12 +216,8 @@ fn least_of_groups(
         movers: Vec::new(),
     };
     let least = |group: usize| {
-        let sites: Vec<u32> = histograms
-            .class(group)
-            .iter()
-            .flat_map(|(site, count)| std::iter::repeat_n(site, count as usize))
-            .collect();
-        let members = Members::new(&sites, std::iter::empty());
+        let (sites, records): (Vec<u32>, Vec<u64>) = histograms.class(group).iter().unzip();
+        let members = Members::counted(&sites, std::iter::empty(), &records);
         let limit = m.unwrap_or_else(|| affordable(members.sites()));
         let breaking = members.least_breaking(&models, &table, limit);
         breaking.unwrap_or(u64::MAX)
@@ -340,13 +336,8 @@ fn collusion(
         .into_par_iter()
         .map(|class| {
             let rows = look.classes.rows(class);
-            let pick = |codes: &[u32]| {
-                let counts = look.evidence.counts;
-                let records = |row: u32| counts.map_or(1, |counts| counts[row as usize] as usize);
-                let codes = rows
-                    .iter()
-                    .flat_map(|row| std::iter::repeat_n(codes[*row as usize], records(*row)));
-                codes.collect::<Vec<_>>()
+            let pick = |codes: &[u32]| -> Vec<u32> {
+                rows.iter().map(|row| codes[*row as usize]).collect()
             };
             let columns: Vec<Vec<u32>> = look
                 .evidence
@@ -354,7 +345,15 @@ fn collusion(
                 .iter()
                 .map(|column| pick(&column.codes))
                 .collect();
-            let members = Members::new(&pick(providers), columns.iter().map(Vec::as_slice));
+            let columns = columns.iter().map(Vec::as_slice);
+            let sites = pick(providers);
+            let members = match look.evidence.counts {
+                None => Members::new(&sites, columns),
+                Some(counts) => {
+                    let counts = rows.iter().map(|row| counts[*row as usize]);
+                    Members::counted(&sites, columns, &counts.collect::<Vec<_>>())
+                }
+            };
             let sites = members.sites() as u64;
             let limit = required.unwrap_or_else(|| affordable(members.sites()));
             let by_strategy = look.verification.zip(required).and_then(|(strategy, m)| {

@@ -164,7 +164,8 @@ proptest! {
             };
             [0, 1].map(|place| column((0..rows.len()).map(|row| closure(row, place)).collect())).into()
         }).collect();
-        let columns: Vec<Vec<&GeneralizedColumn>> = views.iter().map(|view| view.iter().collect()).collect();
+        let columns = views.iter().map(|view| (view.iter().collect(), None));
+        let columns: Vec<(Vec<&GeneralizedColumn>, Option<&[u64]>)> = columns.collect();
         let views = Views::new(&columns).unwrap();
         let measured = views.measured();
         prop_assert!(measured.matchings.unwrap() >= 1.0);
@@ -188,7 +189,10 @@ fn views_of_other_tables_are_refused() {
         cells(3),
         column(vec![Cell::Interval(0, 1), Cell::Interval(5, 5)]),
     );
-    let refused = |views: &[Vec<&GeneralizedColumn>]| Views::new(views).unwrap_err();
+    let refused = |views: &[Vec<&GeneralizedColumn>]| {
+        let views: Vec<_> = views.iter().map(|view| (view.clone(), None)).collect();
+        Views::new(&views).unwrap_err()
+    };
     assert_eq!(
         refused(&[vec![&two], vec![&three]]),
         ViewsError::Records {
@@ -209,4 +213,54 @@ fn views_of_other_tables_are_refused() {
         refused(&[vec![&two], vec![&apart]]),
         ViewsError::Apart { view: 2, class: 2 }
     );
+}
+
+proptest! {
+    /// Counted rows say together what the records say that they stand for.
+    #[test]
+    fn counted_views_are_their_records(rows in proptest::collection::vec((0u32..2, 0u32..2, 1u64..4), 1..5)) {
+        let column_of = |rows: &[(u32, u32, u64)], place: usize| {
+            let cell = |row: &(u32, u32, u64)| match place {
+                0 => Cell::Interval(row.0, row.0),
+                _ => Cell::Interval(0, row.1),
+            };
+            column(rows.iter().map(cell).collect())
+        };
+        let singly: Vec<(u32, u32, u64)> = rows.iter().flat_map(|row| vec![*row; row.2 as usize]).collect();
+        let counts: Vec<u64> = rows.iter().map(|row| row.2).collect();
+        let of = |rows: &[(u32, u32, u64)]| [column_of(rows, 0), column_of(rows, 1)];
+        let (counted, single) = (of(&rows), of(&singly));
+        let measured = |columns: &[GeneralizedColumn], counts: Option<&[u64]>| {
+            let whole: Vec<&GeneralizedColumn> = columns.iter().collect();
+            Views::new(&[(whole.clone(), counts), (whole, counts)]).map(|views| views.measured())
+        };
+        prop_assert_eq!(measured(&counted, Some(&counts)), measured(&single, None));
+    }
+}
+
+#[test]
+fn factorials_of_billions_are_told_at_once() {
+    let each = |number: u64| -> f64 { (2..=number).map(|factor| (factor as f64).ln()).sum() };
+    for number in [0, 1, 2, 255, 256, 257, 300, 5_000, 100_000] {
+        let (told, summed) = (logarithm(number), each(number));
+        assert!(
+            (told - summed).abs() <= 1e-9 * summed.max(1.0),
+            "{number}: {told} {summed}"
+        );
+    }
+    let cells = column(vec![Cell::Interval(0, 0), Cell::Interval(1, 4)]);
+    let (many, fewer) = (
+        [3_000_000_000, 1_000_000_000],
+        [2_000_000_000, 1_000_000_000],
+    );
+    let views = Views::new(&[(vec![&cells], Some(&many)), (vec![&cells], Some(&many))]);
+    let measured = views.unwrap().measured();
+    assert_eq!((measured.worlds, measured.certain), (Some(1), Some(1)));
+    let others = Views::new(&[(vec![&cells], Some(&many)), (vec![&cells], Some(&fewer))]);
+    let refused = ViewsError::Records {
+        view: 2,
+        found: 3_000_000_000,
+        expected: 4_000_000_000,
+    };
+    assert_eq!(others.unwrap_err(), refused);
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hedgerow_data::{Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema};
+use hedgerow_smc::error::MAXIMUM_CAPACITY;
 use hedgerow_smc::{Generator, Items, Party, What};
 
 use super::mondrian::Partition;
@@ -74,20 +75,65 @@ pub async fn assemble_counted(
             .collect(),
     };
     let records: u64 = partition.classes.iter().map(|class| class.size).sum();
-    let most = MOST_COUNTERS
-        .saturating_mul(records)
-        .min(MOST_COUNTERS_IN_ALL);
     let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
     let written_as = (schema, written.cells.as_slice(), positions.as_slice());
     if party.sites() == 1 {
         return alone(party, partition, &written, verbatim, written_as).await;
     }
-    let rows = if shape.counters() <= most {
+    let room = Room::of(schema, &positions);
+    room.refuse((shape.classes(), records), party.sites())?;
+    let rows = if shape.counters() <= most_counters(records) {
         summed(party, partition, &written, verbatim, &shape).await?
     } else {
         mixed(party, partition, &written, verbatim, &shape, records).await?
     };
     Ok(rows.released(written_as))
+}
+
+/// What a release has of each record as it is, for which sites need room: a counter for each combination of
+/// values in each class, or an item for each record to be mixed.
+#[derive(Debug, Clone, Default)]
+pub struct Room {
+    /// The columns, with the sizes of their domains.
+    columns: Vec<(String, u64)>,
+}
+
+impl Room {
+    /// The room for the columns at these positions.
+    pub fn of(schema: &Schema, verbatim: &[usize]) -> Self {
+        let attributes = verbatim.iter().map(|at| &schema.attributes()[*at]);
+        let columns = attributes.map(|one| (one.name.clone(), u64::from(one.domain.size())));
+        Self {
+            columns: columns.collect(),
+        }
+    }
+
+    /// Refuses so many classes of so many records, both of all sites, that neither counters nor records that
+    /// are mixed find room. More of either find none too.
+    pub fn refuse(&self, (classes, records): (u64, u64), sites: usize) -> Result<(), Error> {
+        let combinations = self.columns.iter().map(|(_, size)| *size);
+        let combinations = combinations.fold(1u64, u64::saturating_mul);
+        let counters = classes.saturating_mul(combinations);
+        let is_counted = counters <= most_counters(records);
+        if sites < 2 || is_counted || records <= MAXIMUM_CAPACITY as u64 {
+            return Ok(());
+        }
+        let finest = self.columns.iter().max_by_key(|(_, size)| *size);
+        Err(Error::TooFine {
+            column: finest.map_or_else(String::new, |(name, _)| name.clone()),
+            combinations,
+            classes,
+            records,
+            most: MOST_COUNTERS_IN_ALL,
+            mixed: MAXIMUM_CAPACITY as u64,
+        })
+    }
+}
+
+/// The most counters for so many records.
+fn most_counters(records: u64) -> u64 {
+    let most = MOST_COUNTERS.saturating_mul(records);
+    most.min(MOST_COUNTERS_IN_ALL)
 }
 
 /// What a party of one has is the release: combinations that do not occur need no counters.
@@ -432,4 +478,33 @@ fn generalized(cells: &[&[Cell]], quasi: usize, class_of_row: &[u32]) -> Release
             .collect(),
         cells: distinct.into_iter().cloned().collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Incomes to the unit of 399 million people: one class has room for its counters, 895 have none.
+    #[test]
+    fn what_finds_no_room_is_known_before_it_is_made() {
+        let room = |sizes: &[u64]| Room {
+            columns: sizes
+                .iter()
+                .map(|size| (format!("of {size}"), *size))
+                .collect(),
+        };
+        let income = room(&[2, 300_000]);
+        let people = 399_000_000;
+        assert!(income.refuse((447, people), 2).is_ok());
+        let refused = income.refuse((448, people), 2).unwrap_err().to_string();
+        assert!(refused.contains("`of 300000`"), "{refused}");
+        assert!(refused.contains("hint: "), "{refused}");
+        // Records that can be mixed, a party of one, and coarse values find room.
+        assert!(income.refuse((448, 1 << 28), 2).is_ok());
+        assert!(income.refuse((448, people), 1).is_ok());
+        assert!(room(&[20]).refuse((1 << 23, people), 2).is_ok());
+        // So many combinations that their number is no number.
+        assert!(room(&[u64::MAX, 3]).refuse((2, people), 2).is_err());
+        assert!(room(&[]).refuse((1 << 28, people), 2).is_ok());
+    }
 }

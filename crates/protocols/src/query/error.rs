@@ -89,6 +89,16 @@ pub enum QuestionError {
         /// The most that are answered.
         most: u64,
     },
+    /// More rows than are answered.
+    #[error(
+        "the question finds {found} rows, each a record, expected at most {most}\nhint: ask for counts, such as count(*) with GROUP BY, or for fewer rows by a condition; LIMIT does not make what is found fewer"
+    )]
+    TooManyRows {
+        /// Rows that are found.
+        found: u64,
+        /// The most that are answered.
+        most: u64,
+    },
     /// Totals that a word cannot hold.
     #[error(
         "the sum of `{column}` over {records} records could be larger than 2^62\nhint: count(*) can be asked"

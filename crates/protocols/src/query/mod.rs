@@ -30,7 +30,7 @@ pub use error::QuestionError;
 pub use fragments::Fragmented;
 pub use held::{ForeignRow, Held};
 pub use question::{Answer, Condition, DEEPEST, MOST_COMPARISONS, MOST_TOTALS, Question, Total};
-pub use rows::{Found, setting};
+pub use rows::{Found, MOST_FOUND, setting};
 pub use totals::{Group, Measured, WORDS};
 pub use truth::{Truth, truths};
 

@@ -26,6 +26,8 @@ use crate::error::Error;
 
 /// Bytes of a cell.
 const WIDTH: usize = 4;
+/// The most rows that a question finds: each takes some hundred bytes at every site.
+pub const MOST_FOUND: u64 = 1 << 22;
 /// The most items that are listed one by one.
 const LISTED: f64 = 16_384.0;
 /// Items that are drawn together where there are more, of which those that the answer could have are kept.
@@ -60,6 +62,17 @@ pub(super) async fn unite(
     let weighed = Weighed::new(held, condition, Total::Records)?;
     let mut scratch = weighed.scratch();
     let possible = (0..held.rows()).filter(|row| weighed.truth(*row, &mut scratch).possible);
+    let possible: Vec<usize> = possible.collect();
+    let here: u64 = possible.iter().map(|row| held.records_of(*row)).sum();
+    let mut found = [here];
+    party.sum(FOUND, &mut found).await?;
+    let fits = (here..=held.records()).contains(&found[0]);
+    party.fit(FOUND, fits, TOO_MANY)?;
+    // All sites know the number, so that either all go on or none does.
+    if found[0] > MOST_FOUND {
+        let (found, most) = (found[0], MOST_FOUND);
+        return Err(QuestionError::TooManyRows { found, most }.into());
+    }
     let item = |row: usize| -> Vec<u8> {
         kinds
             .iter()
@@ -68,14 +81,10 @@ pub(super) async fn unite(
     };
     // Of a row that stands for several records, each is an item.
     let mut items: Vec<Vec<u8>> = possible
+        .into_iter()
         .flat_map(|row| std::iter::repeat_n(item(row), held.records_of(row) as usize))
         .collect();
     let mut own = items.clone();
-    let mut found = [own.len() as u64];
-    party.sum(FOUND, &mut found).await?;
-    let fits = (own.len() as u64..=held.records()).contains(&found[0]);
-    party.fit(FOUND, fits, TOO_MANY)?;
-    // No more than the records of the table.
     let all = found[0] as usize;
     let known = Known::new(held, &carried, kinds);
     if all > 0 {

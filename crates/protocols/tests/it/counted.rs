@@ -7,14 +7,14 @@ use std::sync::Arc;
 use hedgerow_data::document::Document;
 use hedgerow_data::{Codes, Column, Recode, Release, Role, Schema, Study, Table};
 use hedgerow_protocols::Error;
-use hedgerow_protocols::horizontal::assembly::{assemble, assemble_counted};
+use hedgerow_protocols::horizontal::assembly::{Room, assemble, assemble_counted};
 use hedgerow_protocols::horizontal::cover::{Covers, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, Widths, partition};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Party, Seed, Settings};
 
-use crate::runs::{mixed, requirement};
+use crate::runs::{integers, mixed, requirement};
 use crate::tables::{DEMANDS, plan};
 
 const SITES: usize = 3;
@@ -283,4 +283,105 @@ fn one_site_of_counted_rows_is_many() {
             .unwrap();
         assert_eq!(way.alone(&all, true), way.together(&counted, true));
     }
+}
+
+/// What ends a run whose values or classes find no room is known from numbers that are open: the run ends there,
+/// with nothing more disclosed, and each site says the same.
+#[test]
+fn what_finds_no_room_ends_a_run_as_soon_as_it_is_known() {
+    let grid: Vec<Vec<u32>> = (0..3_600)
+        .map(|place| vec![place % 60, place / 60])
+        .collect();
+    let (schema, single) = integers(&[60, 60], &grid);
+    let columns = (0..3).map(|position| single.column(position).clone());
+    let table =
+        Table::counted(Arc::clone(&schema), columns.collect(), vec![40_000; 3_600]).unwrap();
+    let requirement = requirement("k = 10", &schema);
+    let (fine, _) = integers(&[300_000, 5_000], &[vec![0, 0]]);
+    let ends = |medians: Medians, room: Room, is_counted: bool| {
+        let plan = Plan {
+            medians,
+            room,
+            is_counted,
+            ..plan(&schema, &requirement, false)
+        };
+        let simulation = Simulation::new(SITES, 7).settings(Settings::hardened());
+        let outcome = simulation.run(|mut party| {
+            let (plan, table) = (&plan, &table);
+            async move {
+                let sensitive = table.codes(2).unwrap();
+                let rows = OwnRows {
+                    count: table.rows(),
+                    counts: table.counts(),
+                    quasi: vec![table.codes(0).unwrap(), table.codes(1).unwrap()],
+                    sensitive: vec![SensitiveCodes {
+                        codes: sensitive,
+                        size: 3,
+                    }],
+                    other: Vec::new(),
+                    owner: Owner::Site(party.me().index() as u32),
+                    sites: SITES,
+                };
+                let mut waves = 0;
+                let found = partition(&mut party, &rows, plan, |wave, _| waves = wave).await;
+                let told = party.ledger().summary().into_iter();
+                let told: Vec<String> = told.map(|line| line.what.to_string()).collect();
+                Ok::<_, Error>((found.map(|found| found.classes.len()), waves, told))
+            }
+        });
+        let mut ended = outcome.into_values().unwrap();
+        let said = |ended: &(Result<usize, Error>, u32, Vec<String>)| {
+            (
+                ended.0.as_ref().map_err(ToString::to_string).copied(),
+                ended.1,
+            )
+        };
+        assert!(ended.iter().all(|one| said(one) == said(&ended[0])));
+        ended.remove(0)
+    };
+    let records = String::from("records of the whole table");
+    // One class has no room already.
+    let (found, waves, told) = ends(Medians::Strict, Room::of(&fine, &[0, 1]), true);
+    let refused = found.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            Error::TooFine {
+                classes: 1,
+                records: 432_000_000,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    assert!(refused.to_string().contains("column `a0`"), "{refused}");
+    assert_eq!((waves, told), (0, vec![records.clone()]));
+    // 894 classes have room and the next wave's have not: no further wave is asked.
+    let (found, waves, _) = ends(Medians::Strict, Room::of(&fine, &[0]), true);
+    let refused = found.unwrap_err();
+    let Error::TooFine { classes, .. } = refused else {
+        panic!("{refused}")
+    };
+    assert!((895..=2 * 894).contains(&classes), "{classes}");
+    let (found, all_waves, _) = ends(Medians::Strict, Room::default(), true);
+    assert!(found.unwrap() > 2_000);
+    assert!(waves < all_waves, "{waves} of {all_waves}");
+    // Relaxed medians would cut rows of so many records on and on.
+    let (found, waves, told) = ends(Medians::Relaxed, Room::default(), true);
+    let refused = found.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            Error::TooManyParts {
+                classes: 43_200_000,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    assert!(
+        refused.to_string().contains("medians = \"strict\""),
+        "{refused}"
+    );
+    assert_eq!((waves, told), (0, vec![records]));
 }

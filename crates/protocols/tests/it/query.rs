@@ -10,8 +10,8 @@ use hedgerow_data::{
 };
 use hedgerow_protocols::Error;
 use hedgerow_protocols::query::{
-    Answer, Answered, CodeSet, Condition, FOUND, Group, Held, Question, QuestionError, ROWS,
-    TOTALS, Total, ask, discloses,
+    Answer, Answered, CodeSet, Condition, FOUND, Group, Held, MOST_FOUND, Question, QuestionError,
+    ROWS, TOTALS, Total, ask, discloses,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::order::RUNNING;
@@ -684,4 +684,64 @@ fn random_items_are_rows_that_the_answer_could_have() {
         random += union.seen.len();
     }
     assert!(random >= 100);
+}
+
+/// A row that stands for billions is not answered as so many rows: nothing is made of it, alone or between
+/// sites, and each site says so in the same words.
+#[test]
+fn billions_of_rows_are_refused_before_they_are_made() {
+    let schema = schema();
+    let people = two_classes();
+    let release = release(&schema, &people);
+    let rows = release.rows() as u64;
+    let counted = |of_each: u64| {
+        release
+            .clone()
+            .with_counts(Some(vec![of_each; rows as usize]))
+    };
+    let all = Condition::All(Vec::new());
+    let ask_rows = Question {
+        condition: all.clone(),
+        answer: Answer::Rows { columns: vec![0] },
+    };
+    let many = Held::release(&counted(400_000_000));
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+    let asked = ask(&mut party, &many, &ask_rows, Site::new(0));
+    let refused = pollster::block_on(asked).unwrap_err().to_string();
+    let found = rows * 400_000_000;
+    assert!(
+        refused.starts_with(&format!(
+            "the question finds {found} rows, each a record, expected at most {MOST_FOUND}"
+        )),
+        "{refused}"
+    );
+    assert!(refused.contains("hint: ask for counts"), "{refused}");
+    // What can be counted is.
+    let count = question(all, &[], &[Total::Records]);
+    let totals = totals_of(alone(&many, &count));
+    assert_eq!(totals[0].totals[0].low, found as i64);
+    // At the limit rows are answered.
+    let few = Held::release(&counted(2));
+    assert!(
+        matches!(alone(&few, &ask_rows), Answered::Rows(found) if found.len() as u64 == 2 * rows)
+    );
+    // Between sites of which one alone would hold so many.
+    let held = Held::shared(&[counted(400_000_000), counted(1)]);
+    let simulation = Simulation::new(2, 5).settings(settings(Security::Hardened));
+    let outcome = simulation.run(|mut party| {
+        let held = &held[party.me().index()];
+        let ask_rows = &ask_rows;
+        async move {
+            ask(&mut party, held, ask_rows, Site::new(0))
+                .await
+                .map_err(|error| error.to_string())
+        }
+    });
+    for (site, answer) in outcome.results.into_iter().enumerate() {
+        let refused = answer.unwrap_err();
+        assert!(
+            refused.contains(&format!("finds {} rows", found + rows)),
+            "{site}: {refused}"
+        );
+    }
 }

@@ -9,6 +9,7 @@ use hedgerow_data::{Codes, Column, Role, Schema, Study, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::Strategy;
+use hedgerow_protocols::horizontal::assembly::Room;
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,
 };
@@ -77,6 +78,8 @@ pub(crate) fn plan<'a>(
         medians: Medians::Strict,
         widths: Widths::Box,
         betraying: None,
+        room: Room::default(),
+        is_counted: false,
     }
 }
 

@@ -150,25 +150,24 @@ impl Jointly<'_> {
             let needs = "releases whose classes have fewer intersections";
             return Ok(not_tried(Attack::TwoReleases, needs));
         };
-        let none = || vec![Vec::new(); releases.len()];
-        let classes = self.part.classes_in_all().unwrap_or_else(none);
+        let none = || (vec![Vec::new(); releases.len()], Vec::new());
+        let (classes, people) = self.part.classes_in_all().unwrap_or_else(none);
         let places: HashMap<&[u32], usize> = groups
             .iter()
             .enumerate()
             .map(|(place, group)| (group.as_slice(), place))
             .collect();
-        let rows = classes.first().map_or(0, Vec::len);
         let mut in_group = vec![0; groups.len()];
         let mut in_class = vec![0; sizes(subject).len()];
         let mut group = Vec::with_capacity(releases.len());
-        for row in 0..rows {
+        for (row, people) in people.iter().enumerate() {
             group.clear();
             group.extend(classes.iter().map(|column| column[row]));
             // Classes that cover one row overlap.
             if let Some(place) = places.get(group.as_slice()) {
-                in_group[*place] += 1;
+                in_group[*place] += people;
             }
-            in_class[group[0] as usize] += 1;
+            in_class[group[0] as usize] += people;
         }
         let k = subject.k();
         let own: Vec<u64> = in_group.iter().chain(&in_class).copied().collect();
@@ -180,7 +179,7 @@ impl Jointly<'_> {
         };
         let own = [
             few(0, &in_group),
-            rows as u64,
+            people.iter().sum(),
             few(in_group.len(), &in_class),
         ];
         let sums = attacked::sums(party, JOINED, &own, subject.records()).await?;

@@ -8,7 +8,7 @@ mod earlier;
 mod jointly;
 
 use hedgerow_data::study::Share;
-use hedgerow_data::{Cell, Codes, Release, Role};
+use hedgerow_data::{Cell, Release, Role};
 use hedgerow_gate::together::{Part, classes_by_cells, found_nothing, not_tried, sizes};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Measured, Rows, Subject, Verdict, attack};
 use hedgerow_protocols::horizontal::Owner;
@@ -148,24 +148,15 @@ impl Ready {
         let Contribution::People(columns) = contribution else {
             return None;
         };
-        let expanded = |codes: &Codes| -> Vec<u32> {
-            match &columns.counts {
-                None => codes.iter().collect(),
-                Some(counts) => {
-                    let rows = codes.iter().zip(counts);
-                    rows.flat_map(|(code, count)| std::iter::repeat_n(code, *count as usize))
-                        .collect()
-                }
-            }
-        };
         let of_role = |role| -> Vec<Vec<u32>> {
             let positions = self.study.schema.with_role(role).into_iter();
             let coded = positions.filter_map(|position| columns[position].as_ref());
-            coded.map(expanded).collect()
+            coded.map(|codes| codes.iter().collect()).collect()
         };
         Some(Rows::of_codes(
             of_role(Role::Quasi),
             of_role(Role::Sensitive),
+            columns.counts.clone(),
         ))
     }
 

@@ -111,6 +111,7 @@ pub async fn partition(
     plan.demands.refuse(rows.sites)?;
     let mut arranged = Arranged::new(rows, provider);
     let records = fit::records(party, RECORDS, rows.records()).await?;
+    plan.refuse(records, party.sites())?;
     let table = Table::ask(party, rows, &plan.demands, records).await?;
     let mut bounds = whole_ranges(party, &arranged, plan).await?;
     if provider {
@@ -159,6 +160,8 @@ pub async fn partition(
                 .for_each(|class| class.stretch = class.stretch.behind(&next.split));
         }
         open = next.open;
+        let classes = (open.len() + closed.len()) as u64;
+        plan.refuse_classes(classes, records, party.sites())?;
         arranged.settle(open.len() + closed.len());
     }
     Ok(made.finished(closed, arranged.into_order(), rows.quasi.len()))

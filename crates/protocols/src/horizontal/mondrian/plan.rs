@@ -1,7 +1,7 @@
 //! What the sites agree on before top-down cuts, as a study sets it, and what such a run discloses.
 
 use hedgerow_data::study::Algorithm;
-use hedgerow_data::{Recode, Role, Study, Taxonomy};
+use hedgerow_data::{Domain, Recode, Role, Study, Taxonomy};
 use hedgerow_privacy::{Model, Requirement, SiteSupport};
 use hedgerow_smc::{Security, What, order};
 
@@ -10,6 +10,8 @@ use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, DATA_RANGES, ENTROPIES, EVENER, MEDIANS,
     MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
 };
+use crate::error::Error;
+use crate::horizontal::assembly::Room;
 use crate::horizontal::requirement::Demands;
 use crate::horizontal::writing::writings;
 use crate::settings::RunSettings;
@@ -86,9 +88,46 @@ pub struct Plan<'a> {
     /// For each quasi-identifier, whether it may betray a site, where site diversity is demanded of the
     /// records that are written alike in such attributes and the cuts decide how classes are written.
     pub betraying: Option<Vec<bool>>,
+    /// The columns that the release has as they are; none where sites keep a virtual database.
+    pub room: Room,
+    /// Whether the study counts rows.
+    pub is_counted: bool,
 }
 
+/// The most classes into which relaxed medians may cut counted rows: some hundred bytes each at every site.
+const MOST_PARTS: u64 = 1 << 22;
+
 impl Plan<'_> {
+    /// Refuses, by the records of all sites that are known, what can end in no release: the sooner it is known
+    /// the less is disclosed.
+    pub fn refuse(&self, records: u64, sites: usize) -> Result<(), Error> {
+        self.refuse_classes(1, records, sites)?;
+        let classes = records / self.demands.requirement.k().max(1);
+        if self.is_counted && self.medians == Medians::Relaxed && classes > MOST_PARTS {
+            let most = MOST_PARTS;
+            return Err(Error::TooManyParts {
+                records,
+                classes,
+                most,
+            });
+        }
+        Ok(())
+    }
+
+    /// The same by classes that will not become fewer. Where classes may be written alike, their number says
+    /// nothing of those that are written.
+    pub(super) fn refuse_classes(
+        &self,
+        classes: u64,
+        records: u64,
+        sites: usize,
+    ) -> Result<(), Error> {
+        let may_be_alike =
+            self.is_coarsened() || self.cuts_sites || self.medians == Medians::Relaxed;
+        let classes = if may_be_alike { 1 } else { classes };
+        self.room.refuse((classes, records), sites)
+    }
+
     /// Whether the release shows less of some quasi-identifier than cuts do.
     pub(super) fn is_coarsened(&self) -> bool {
         self.quasi.iter().any(|quasi| quasi.is_coarsened)
@@ -140,6 +179,8 @@ impl<'a> Plan<'a> {
             // The ranges of the data are JX08's, and at the published level so is its stop rule.
             keeps_twice_k: is_printed && widths == Widths::Data,
             betraying: betraying(study, requirement, top_down.covers, widths),
+            room: room(study),
+            is_counted: study.is_counted(),
         }
     }
 
@@ -183,6 +224,19 @@ impl<'a> Plan<'a> {
         }
         all
     }
+}
+
+/// What the release of a study has of each record as it is.
+fn room(study: &Study) -> Room {
+    if study.is_virtual() {
+        return Room::default();
+    }
+    let attributes = study.schema.attributes().iter().enumerate();
+    let verbatim = attributes.filter(|(_, attribute)| {
+        matches!(attribute.role, Role::Sensitive | Role::Other) && attribute.domain != Domain::Text
+    });
+    let positions: Vec<usize> = verbatim.map(|(position, _)| position).collect();
+    Room::of(&study.schema, &positions)
 }
 
 /// For each quasi-identifier, whether it may betray a site. `None` where site diversity is asked of every
