@@ -300,9 +300,9 @@ fn costs_of_one_person_each_fall() {
     assert_falls_alone("other", &case);
 }
 
-/// The pays of people as a set, each named once.
-fn set_of_pays(people: &[Person]) -> String {
-    let pays: BTreeSet<u32> = people.iter().map(|person| person.pay).collect();
+/// Pays as a set, each named once.
+fn set_of(pays: impl Iterator<Item = u32>) -> String {
+    let pays: BTreeSet<u32> = pays.collect();
     let pays: Vec<String> = pays.iter().map(u32::to_string).collect();
     format!("{{{}}}", pays.join("|"))
 }
@@ -311,7 +311,7 @@ fn set_of_pays(people: &[Person]) -> String {
 fn sets_of_what_occurs_fall_by_membership() {
     let mut case = Case::good();
     case.stretches(9, |group| {
-        let pays = set_of_pays(group);
+        let pays = set_of(group.iter().map(|person| person.pay));
         group
             .iter_mut()
             .for_each(|person| person.cells[1].clone_from(&pays));
@@ -342,7 +342,7 @@ fn rare_pays_that_are_written_exactly_fall() {
             let last = band.len() - 12;
             for part in [0..12, last..last + 12] {
                 for group in band[part].chunks_exact_mut(6) {
-                    let pays = set_of_pays(group);
+                    let pays = set_of(group.iter().map(|person| person.pay));
                     group
                         .iter_mut()
                         .for_each(|person| person.cells[1].clone_from(&pays));
