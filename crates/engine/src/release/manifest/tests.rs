@@ -277,6 +277,8 @@ fn an_unknown_or_missing_key_is_named() {
         "signed",
         "unsigned",
         "gate",
+        "share",
+        "control",
         "study_hash",
         "run",
         "commitments",
