@@ -5,11 +5,14 @@
 //! environment of the program, under the names that the stores' own tools have; no file of ours holds them, and
 //! nothing is sent in clear text unless the environment allows it (`AWS_ALLOW_HTTP`).
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use datafusion::execution::context::SessionContext;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hedgerow_data::files::{
     CSV_START, FileError, Format, Head, Part, Parts, format_of, is_address, is_passed_over,
@@ -21,7 +24,9 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::path::Path as Key;
 use object_store::{ClientConfigKey, ObjectMeta, ObjectStore, ObjectStoreExt as _, RetryConfig};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::arrow::async_reader::ParquetObjectReader;
+use parquet::arrow::async_reader::MetadataFetch;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaDataReader;
 use url::{Position, Url};
 
 use super::CountError;
@@ -164,11 +169,12 @@ impl Store {
                 (head, None)
             }
             Format::Parquet => {
-                let client = Arc::clone(&self.client);
-                let mut reader = ParquetObjectReader::new(client, object.location.clone())
-                    .with_file_size(object.size);
+                let footer = ParquetMetaDataReader::new()
+                    .load_and_finish(Ranges(&self.client, &object.location), object.size)
+                    .await;
+                let footer = footer.map_err(|error| unreadable(error.to_string()))?;
                 let options = ArrowReaderOptions::default();
-                let metadata = ArrowReaderMetadata::load_async(&mut reader, options).await;
+                let metadata = ArrowReaderMetadata::try_new(Arc::new(footer), options);
                 let metadata = metadata.map_err(|error| unreadable(error.to_string()))?;
                 let records = metadata.metadata().file_metadata().num_rows();
                 let records =
@@ -188,6 +194,18 @@ impl Store {
     fn file(&self, object: &ObjectMeta) -> PathBuf {
         let root = &self.root[..Position::BeforePath];
         PathBuf::from(format!("{root}/{}", encoded(object.location.as_ref())))
+    }
+}
+
+/// Parts of an object, for whoever reads its footer.
+struct Ranges<'a>(&'a Arc<dyn ObjectStore>, &'a Key);
+
+impl MetadataFetch for Ranges<'_> {
+    fn fetch(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes, ParquetError>> {
+        Box::pin(async move {
+            let bytes = self.0.get_range(self.1, range).await;
+            bytes.map_err(|error| ParquetError::External(Box::new(error)))
+        })
     }
 }
 
