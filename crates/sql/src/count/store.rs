@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use datafusion::execution::context::SessionContext;
-use futures_util::future::BoxFuture;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::future::{BoxFuture, try_join_all};
 use hedgerow_data::files::{
     CSV_START, FileError, Format, Head, Part, Parts, format_of, is_address, is_passed_over,
     see_not_kept, see_one_kind,
@@ -98,11 +97,14 @@ impl Store {
         for path in paths {
             objects.extend(within(path, self.objects(path)).await?);
         }
-        let heads = objects.iter().map(async |object| {
-            let file = self.file(object);
-            within(&file, self.part(object, &file, expected)).await
-        });
-        let heads: Vec<Part> = stream::iter(heads).buffered(AT_ONCE).try_collect().await?;
+        let mut heads = Vec::with_capacity(objects.len());
+        for some in objects.chunks(AT_ONCE) {
+            let some: Vec<_> = some
+                .iter()
+                .map(|object| self.seen(object, expected))
+                .collect();
+            heads.extend(try_join_all(some).await?);
+        }
         Ok(Parts::of_seen(heads.into_iter().map(Ok))?)
     }
 
@@ -142,6 +144,12 @@ impl Store {
         let files: Vec<PathBuf> = objects.iter().map(|object| self.file(object)).collect();
         see_one_kind(&files, path)?;
         Ok(objects)
+    }
+
+    /// An object as its head says, if the store answers in time.
+    async fn seen(&self, object: &ObjectMeta, expected: &[String]) -> Result<Part, CountError> {
+        let file = self.file(object);
+        within(&file, self.part(object, &file, expected)).await
     }
 
     /// An object as its head says.

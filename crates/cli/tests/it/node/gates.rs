@@ -93,8 +93,8 @@ fn what_the_gate_lets_pass_is_signed_with_what_was_tried() {
         "[accept]\n",
         "[accept.gate]\nskew = 0.1\n[accept]\nruns = 2\n",
     );
-    let done = hedgerow(path, &["site", "check", "--site", "north.toml"]);
-    assert_eq!(done.code, 1, "{}", done.stdout);
+    let done = hedgerow(path, &["site", "check", "north.toml"]);
+    assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
     assert!(
         done.stdout
             .contains("accept.gate.skew: is 0.1; the study's [gate] lets 1 fall"),

@@ -116,7 +116,8 @@ fn see_counted(output: &Output, folder: &Path, schema: &Arc<Schema>) {
 
 fn combinations(table: &hedgerow_data::Table) -> Vec<(u32, u32, u64)> {
     let (ages, ill) = (table.codes(0).unwrap(), table.codes(1).unwrap());
-    let rows = (0..table.len()).map(|row| (ages.get(row), ill.get(row), table.weight(row)));
+    let counts = table.counts().unwrap();
+    let rows = (0..table.rows()).map(|row| (ages.get(row), ill.get(row), counts[row]));
     let mut rows: Vec<_> = rows.collect();
     rows.sort_unstable();
     rows
