@@ -87,7 +87,9 @@ fn disclose(world: &World) {
     for run in 1..=RUNS {
         for (place, name) in world::SITES.iter().enumerate() {
             let member = "INSERT INTO member (run, place, name) VALUES (?1, ?2, ?3)";
-            change.execute(member, params![run, place, name]).unwrap();
+            change
+                .execute(member, params![run, place as i64, name])
+                .unwrap();
         }
         for line in 0..LINES {
             let learned =

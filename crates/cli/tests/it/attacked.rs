@@ -277,10 +277,7 @@ fn a_class_of_nearly_one_disease_falls() {
         }
     });
     assert_falls("skew", &case);
-    assert_eq!(
-        ended(&case.attacked().1, "falls").contains(&String::from("certain")),
-        false
-    );
+    assert!(!ended(&case.attacked().1, "falls").contains(&String::from("certain")));
 }
 
 #[test]

@@ -440,7 +440,8 @@ mod tests {
 
     fn counted(rows: &[(u32, u32, u32, u64)]) -> Table {
         let schema = schema();
-        let column = |size: u32, pick: &dyn Fn(&(u32, u32, u32, u64)) -> u32| {
+        type Drawn = (u32, u32, u32, u64);
+        let column = |size: u32, pick: &dyn Fn(&Drawn) -> u32| {
             let mut codes = Codes::for_size(size);
             rows.iter().for_each(|row| codes.push(pick(row)));
             Column::Coded(codes)

@@ -168,7 +168,7 @@ fn listed(security: Security) -> BTreeSet<&'static str> {
         newcomers: true,
     };
     let listed = all.discloses(security).into_iter();
-    let more = security.discloses().into_iter();
+    let more = security.discloses().iter();
     listed
         .chain(more.copied())
         .map(|what: What| what.name())
