@@ -94,6 +94,10 @@ async fn count_within(
     watch: Arc<dyn Watch>,
     silence: Duration,
 ) -> Result<Counted, CountError> {
+    let lies_in_a_store = request.paths.iter().any(|path| is_address(path));
+    if lies_in_a_store && matches!(request.engine, Engine::Scheduler { .. }) {
+        Store::of(&request.paths)?.see_stock()?;
+    }
     let (parts, store) = seen(&request.columns, &request.paths).await?;
     let (context, at) = match &request.engine {
         Engine::Local(limit) => {
@@ -104,9 +108,6 @@ async fn count_within(
             (context, None)
         }
         Engine::Scheduler { address, anywhere } => {
-            if let Some(store) = &store {
-                store.see_stock()?;
-            }
             let context = cluster::context(address, *anywhere, silence).await?;
             (context, Some((address.as_str(), silence)))
         }

@@ -41,7 +41,7 @@ fn parquet(files: i64) -> (tempfile::TempDir, Vec<(String, Vec<u8>)>) {
             .collect();
         // Columns that nobody asks for stay where they are.
         let notes: Vec<String> = (0..500)
-            .map(|row| format!("note {file} {}", row * 7919))
+            .map(|row| format!("note {file} {row}: {}", "x".repeat(3000)))
             .collect();
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("notes", Arc::new(StringArray::from(notes))),
