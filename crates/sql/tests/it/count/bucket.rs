@@ -120,6 +120,9 @@ fn serve(stream: TcpStream, shared: &Shared) {
         );
         let mut sent = stream.write_all(head.as_bytes());
         if method == "GET" {
+            if status.starts_with('2') && !target.contains("list") {
+                *shared.sent.lock().unwrap() += body.len() as u64;
+            }
             sent = sent.and_then(|()| stream.write_all(&body));
         }
         if sent.is_err() {
@@ -152,7 +155,6 @@ fn answer(
     };
     let range = headers.get("range").or_else(|| headers.get("x-ms-range"));
     let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
-        *shared.sent.lock().unwrap() += bytes.len() as u64;
         return ("200 OK", String::new(), bytes.clone());
     };
     let (from, to) = range.split_once('-').unwrap();
@@ -163,7 +165,6 @@ fn answer(
             (from.parse().unwrap(), bytes.len().min(last + 1))
         }
     };
-    *shared.sent.lock().unwrap() += (to - from) as u64;
     let header = format!("Content-Range: bytes {from}-{}/{}\r\n", to - 1, bytes.len());
     ("206 Partial Content", header, bytes[from..to].to_vec())
 }
