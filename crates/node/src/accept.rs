@@ -34,7 +34,7 @@ pub enum Rerun {
 }
 
 impl Rerun {
-    /// Both settings, by their names in site files.
+    /// All settings, by their names in site files.
     pub(crate) const NAMES: [(&'static str, Self); 3] = [
         ("same rows", Self::SameRows),
         ("ask", Self::Ask),

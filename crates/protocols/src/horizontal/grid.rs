@@ -1,6 +1,6 @@
 //! The public grid of an attribute, on which the boxes of clusters end (`covers = "box"`).
 //!
-//! The values are cut in two, and each part again, down to single values, or to [`MOST_CELLS`] cells of about
+//! The values are cut in two, and each part again, down to single values, or to 1,024 cells of about
 //! the same width: numbers and days at the roundest value near the middle, values of a taxonomy between the
 //! children of a node, other values in the middle. A box is such a part, or two neighbours on both sides of
 //! one cut that come from it by as many further cuts on either side, always the one nearest to it. Two boxes
