@@ -61,26 +61,40 @@ fn within(subject: &Subject<'_>) -> Vec<(usize, usize)> {
             alike.entry(others).or_default().push(one);
         }
         for group in alike.into_values().filter(|group| group.len() > 1) {
-            for outer in &group {
-                for inner in &group {
-                    let (Some(wide), Some(narrow)) =
-                        (subject.cell(*outer, place), subject.cell(*inner, place))
-                    else {
-                        continue;
-                    };
-                    let (least, greatest) = narrow.bounds();
-                    let lies_in = narrow.count() < wide.count()
-                        && (least..=greatest)
-                            .filter(|code| narrow.contains(*code))
-                            .all(|code| wide.contains(code));
-                    if outer != inner && lies_in {
-                        pairs.push((*outer, *inner));
-                    }
-                }
+            let cells = group.into_iter().filter_map(|one| {
+                let cell = subject.cell(one, place)?;
+                Some((cell.bounds().0, one, cell))
+            });
+            let mut cells: Vec<(u32, usize, &Cell)> = cells.collect();
+            cells.sort_unstable_by_key(|(least, one, _)| (*least, *one));
+            for (least, outer, wide) in &cells {
+                let greatest = wide.bounds().1;
+                // Only cells that begin within the wide one can lie in it: of cells beside each other, none.
+                let first = cells.partition_point(|(begins, _, _)| begins < least);
+                let near = cells[first..]
+                    .iter()
+                    .take_while(|(begins, _, _)| *begins <= greatest);
+                let inner = near.filter(|(_, one, narrow)| one != outer && lies_in(narrow, wide));
+                pairs.extend(inner.map(|(_, inner, _)| (*outer, *inner)));
             }
         }
     }
     pairs
+}
+
+/// Whether a cell covers a part of what another one covers, and not all of it.
+fn lies_in(narrow: &Cell, wide: &Cell) -> bool {
+    let (least, greatest) = narrow.bounds();
+    let (from, to) = wide.bounds();
+    if narrow.count() >= wide.count() || least < from || greatest > to {
+        return false;
+    }
+    // A cell that covers all between its ends covers all between other ends within.
+    let has_no_gap = u64::from(wide.count()) == u64::from(to) - u64::from(from) + 1;
+    has_no_gap
+        || (least..=greatest)
+            .filter(|code| narrow.contains(*code))
+            .all(|code| wide.contains(code))
 }
 
 /// Whether classes have as many records as there are people whom their cells cover.

@@ -1,15 +1,17 @@
 //! The extremes of an average: what it could be, whichever possible rows are counted.
 
 use hedgerow_data::{Cell, Domain};
-use hedgerow_protocols::query::Group;
+use hedgerow_protocols::query::{CodeSet, Condition, Group};
 
 /// The least and greatest average of a column over the rows of a group: `counted` has the certain and
-/// possible rows of each of the column's cells, which stands at `place` of the keys.
+/// possible rows of each of the column's cells, which stands at `place` of the keys, and `condition` is what
+/// they satisfy.
 pub(super) fn extremes(
     counted: &[Group],
     key: &[Cell],
     place: usize,
-    domain: &Domain,
+    (attribute, domain): (usize, &Domain),
+    condition: &Condition,
 ) -> Option<(f64, f64)> {
     let own = counted.iter().filter(|group| group.key.starts_with(key));
     bounds_of_mean(
@@ -18,25 +20,32 @@ pub(super) fn extremes(
             Some((group.key.get(place)?, total.low, total.high))
         }),
         domain,
+        &condition.codes_of(attribute, domain.size()),
     )
 }
 
 /// The least and greatest average of a column of whole numbers over rows: for each of the column's cells how
-/// many rows certainly have it, and how many possibly. `None` where there may be no row.
+/// many rows certainly have it, and how many possibly. Of a cell's values only the `allowed` count, which rows
+/// of the question may have. `None` where there may be no row.
 ///
 /// The least average takes all certain rows at their least, and of the other rows those that lie below the
 /// average so far, least first.
 pub fn bounds_of_mean<'c>(
     counted: impl Iterator<Item = (&'c Cell, i64, i64)>,
     domain: &Domain,
+    allowed: &CodeSet,
 ) -> Option<(f64, f64)> {
     let Domain::Integer(numbers) = domain else {
         return None;
     };
     let own = counted.filter_map(|(cell, certain, possible)| {
-        let (least, greatest) = present(cell, domain)?;
+        let codes = CodeSet::of_cell(cell).and(allowed);
+        let missing = domain.missing_code().filter(|code| codes.contains(*code));
+        let present = missing.map_or_else(|| codes.clone(), |code| codes.without(code));
+        let (least, _) = *present.ranges().first()?;
+        let (_, greatest) = *present.ranges().last()?;
         // A row whose value may be missing need not be counted.
-        let certain = if mixes(cell, domain) { 0 } else { certain };
+        let certain = if missing.is_some() { 0 } else { certain };
         Some((
             (numbers.value(least) as f64, numbers.value(greatest) as f64),
             certain,
@@ -74,27 +83,4 @@ fn least(mut rows: Vec<(f64, i64, i64)>) -> Option<f64> {
         sum += value * *possible as f64;
     }
     (count > 0).then(|| sum / count as f64)
-}
-
-/// The least and greatest code of a cell that is not missing.
-fn present(cell: &Cell, domain: &Domain) -> Option<(u32, u32)> {
-    let missing = domain.missing_code();
-    let (least, greatest) = cell.bounds();
-    if missing != Some(greatest) {
-        return Some((least, greatest));
-    }
-    // The missing value of numbers has the last code.
-    let below = match cell {
-        Cell::Interval(..) => greatest.checked_sub(1),
-        Cell::Set(codes) => codes.iter().rev().nth(1).copied(),
-    };
-    below
-        .filter(|below| *below >= least)
-        .map(|below| (least, below))
-}
-
-/// Whether a cell covers the missing value beside others.
-fn mixes(cell: &Cell, domain: &Domain) -> bool {
-    let missing = domain.missing_code();
-    cell.count() > 1 && missing.is_some_and(|code| cell.contains(code))
 }

@@ -191,7 +191,9 @@ impl Statement {
                     let bounds =
                         by_value.and_then(|(question, place)| match answered.get(question) {
                             Some(Answered::Totals(counted)) => {
-                                extremes(counted, &group.key, place, domain)
+                                let condition = &self.questions[question].condition;
+                                let column = (*attribute, domain);
+                                extremes(counted, &group.key, place, column, condition)
                             }
                             _ => None,
                         });

@@ -178,6 +178,28 @@ fn the_truth_lies_between_low_and_high() {
 
 /// Groups of a column that is published as it is are exact where the condition is.
 #[test]
+fn no_average_lies_beyond_the_values_that_a_condition_lets_rows_have() {
+    let asked = simulated("hardened");
+    for (condition, least, greatest) in [
+        ("age < 40", 0.0, 39.0),
+        ("NOT (age < 40)", 40.0, 200.0),
+        ("age >= 30 AND (age < 40 OR age = 45)", 30.0, 45.0),
+        ("NOT (age < 30 OR age > 40)", 30.0, 40.0),
+    ] {
+        let answer = ask(
+            &asked,
+            &format!("SELECT avg(age) FROM ward WHERE {condition}"),
+        );
+        let row = &answer.answers.rows[0];
+        let (low, high) = (row[0].as_f64().unwrap(), row[2].as_f64().unwrap());
+        assert!(
+            least <= low && low <= high && high <= greatest,
+            "{condition}: {row:?}"
+        );
+    }
+}
+
+#[test]
 fn groups_are_recounted() {
     let asked = simulated("hardened");
     let answer = ask(

@@ -98,6 +98,39 @@ impl Condition {
         columns
     }
 
+    /// The codes of a column that a row which satisfies the condition may have, or more: `size` is that of
+    /// the column's domain.
+    pub fn codes_of(&self, column: usize, size: u32) -> CodeSet {
+        self.codes_where(true, column, size)
+    }
+
+    /// The codes of a column with which the condition may be true, or false.
+    fn codes_where(&self, is_true: bool, column: usize, size: u32) -> CodeSet {
+        let every = || CodeSet::new(size.checked_sub(1).map(|last| (0, last)));
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                let of_parts = parts
+                    .iter()
+                    .map(|part| part.codes_where(is_true, column, size));
+                // Not all are true where one is false.
+                match matches!(self, Self::All(_)) == is_true {
+                    true => of_parts.fold(every(), |both, codes| both.and(&codes)),
+                    false => {
+                        let of_parts: Vec<CodeSet> = of_parts.collect();
+                        let ranges = of_parts.iter().flat_map(CodeSet::ranges);
+                        CodeSet::new(ranges.copied())
+                    }
+                }
+            }
+            Self::Not(part) => part.codes_where(!is_true, column, size),
+            Self::Within { column: of, codes } if *of == column => match is_true {
+                true => codes.clone(),
+                false => codes.complement(size),
+            },
+            Self::Within { .. } | Self::Missing { .. } => every(),
+        }
+    }
+
     fn each_leaf(&self, each: &mut impl FnMut(usize)) {
         match self {
             Self::All(parts) | Self::Any(parts) => {

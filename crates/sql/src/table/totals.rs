@@ -306,7 +306,9 @@ impl TotalsTable {
                 let bounds = by_value.and_then(|question| {
                     let counted = groups.by_value[group][question].iter();
                     let counted = counted.map(|(cell, low, high)| (cell, *low, *high));
-                    bounds_of_mean(counted, domain)
+                    let condition = &self.with.questions[question].condition;
+                    let allowed = condition.codes_of(*attribute, domain.size());
+                    bounds_of_mean(counted, domain, &allowed)
                 });
                 // The error of a quotient is no sum over rows.
                 [

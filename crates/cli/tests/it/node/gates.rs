@@ -77,6 +77,17 @@ fn what_the_gate_lets_pass_is_signed_with_what_was_tried() {
     let done = hedgerow(path, &line);
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert_eq!(json(&done)["manifest"]["gate"], *gate);
+    let done = hedgerow(
+        path,
+        &["report", "north-data/release-1", "--study", "c/study.toml"],
+    );
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let page = std::fs::read_to_string(path.join("report.html")).unwrap();
+    let told = page.split("Attacked before it was signed").nth(1).unwrap();
+    let told = told.split("</section>").next().unwrap();
+    for words in ["attack printed", "attack skew", "at most 100.00 %", "holds"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
     let shown = hedgerow(path, &["study", "show", "c/study.toml"]);
     assert!(
         shown

@@ -46,6 +46,31 @@ pub(super) fn gate(html: &mut Html, facts: &Facts) {
     });
 }
 
+/// The attacks that the study limits: what the sites of the run found before any of them signed.
+pub(super) fn before_signing(html: &mut Html, facts: &Facts) {
+    let tried = facts.report.manifest.iter().flat_map(|check| &check.gate);
+    let rows: Vec<Vec<Cell>> = tried
+        .map(|tried| {
+            let [attack, limit, falls, verdict] = tried.row();
+            let kind = if tried.is_passed() { "good" } else { "bad" };
+            vec![
+                text(attack),
+                Cell::Badge(kind, verdict),
+                text(limit),
+                number(falls),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    html.section("signed-gate", "Attacked before it was signed", |html| {
+        html.put("p", "The study limits how many records known attacks may bring down. All sites tried the attacks together, and signed what came of them with the release.");
+        let heads = ["attack", "verdict", "may fall", "falls"];
+        html.table("Attacks that the study limits", &heads, rows);
+    });
+}
+
 /// What falls, and the control below.
 fn bars(finding: &Finding) -> Vec<(&'static str, f64)> {
     let Some(found) = &finding.measured else {

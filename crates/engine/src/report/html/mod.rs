@@ -35,6 +35,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, Error> {
                 head(html, facts);
                 columns::study(html, facts);
                 requirement::requirement(html, facts);
+                gate::before_signing(html, facts);
                 requirement::holders(html, facts);
                 columns::sample(html, facts);
                 classes::sizes(html, facts);
