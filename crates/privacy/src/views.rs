@@ -20,6 +20,8 @@ use serde::Serialize;
 const MOST_EDGES: usize = 1 << 20;
 /// The most steps in search of matchings.
 const MOST_STEPS: u64 = 1 << 20;
+/// The most numbers that the matchings found may have in all.
+const MOST_NUMBERS: usize = 1 << 24;
 /// Factors of a factorial that are taken one by one.
 const FEW_FACTORS: u64 = 256;
 
@@ -258,10 +260,11 @@ impl Views {
             .collect();
         let mut search = Search {
             edges: &self.hyperedges,
+            open: left.iter().flatten().sum(),
             left,
             taken: Vec::new(),
+            most: Vec::new(),
             found: Vec::new(),
-            steps: 0,
         };
         search.go().then_some(search.found)
     }
@@ -313,47 +316,76 @@ struct Search<'a> {
     edges: &'a [Hyperedge],
     /// Generalized records of each class that no hyperedge has taken yet.
     left: Vec<Vec<u64>>,
+    /// The sum of `left`.
+    open: u64,
+    /// What the hyperedges so far take, and the most that each of them could.
     taken: Taken,
+    most: Vec<u64>,
     found: Vec<Taken>,
-    steps: u64,
 }
 
 impl Search<'_> {
-    /// Goes on with the next hyperedge; false where the search takes too long.
+    /// Finds all matchings; false where that takes too many steps, or too much memory. The search keeps its
+    /// own stack, since there may be a million hyperedges.
     fn go(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps > MOST_STEPS {
-            return false;
-        }
-        let Some(edge) = self.edges.get(self.taken.len()) else {
-            if self.left.iter().flatten().all(|left| *left == 0) {
+        for _ in 0..MOST_STEPS {
+            if let Some((least, most)) = self.range() {
+                self.take(least, most);
+                continue;
+            }
+            if self.taken.len() == self.edges.len() && self.open == 0 {
                 self.found.push(self.taken.clone());
+                if self.found.len().saturating_mul(self.edges.len()) > MOST_NUMBERS {
+                    return false;
+                }
             }
-            return true;
-        };
-        // Hyperedges of one class of the first view stand together: behind the last one, none may be left.
-        let next = self.edges.get(self.taken.len() + 1);
-        let is_last = next.is_none_or(|next| next.classes[0] != edge.classes[0]);
-        let classes = || edge.classes.iter().enumerate();
-        let most = classes().map(|(view, class)| self.left[view][*class]).min();
-        let most = most.unwrap_or(0);
-        let own = self.left[0][edge.classes[0]];
-        let least = if is_last { own } else { 0 };
-        for times in least..=most {
-            for (view, class) in classes() {
-                self.left[view][*class] -= times;
-            }
-            self.taken.push(times);
-            let goes_on = self.go();
-            self.taken.pop();
-            for (view, class) in classes() {
-                self.left[view][*class] += times;
-            }
-            if !goes_on {
-                return false;
+            // Back to the last hyperedge that can take one more.
+            loop {
+                let Some((times, most)) = self.give_back() else {
+                    return true;
+                };
+                if times < most {
+                    self.take(times + 1, most);
+                    break;
+                }
             }
         }
-        true
+        false
+    }
+
+    /// How many records the next hyperedge can take; nothing where there is none, or none can be right.
+    fn range(&self) -> Option<(u64, u64)> {
+        let place = self.taken.len();
+        let edge = self.edges.get(place)?;
+        // Hyperedges of one class of the first view stand together: behind the last one, none may be left.
+        let next = self.edges.get(place + 1);
+        let is_last = next.is_none_or(|next| next.classes[0] != edge.classes[0]);
+        let classes = edge.classes.iter().enumerate();
+        let most = classes.map(|(view, class)| self.left[view][*class]).min()?;
+        let least = match is_last {
+            true => self.left[0][edge.classes[0]],
+            false => 0,
+        };
+        (least <= most).then_some((least, most))
+    }
+
+    fn take(&mut self, times: u64, most: u64) {
+        for (view, class) in self.edges[self.taken.len()].classes.iter().enumerate() {
+            self.left[view][*class] -= times;
+            self.open -= times;
+        }
+        self.taken.push(times);
+        self.most.push(most);
+    }
+
+    /// What the last hyperedge took, and could take at most.
+    fn give_back(&mut self) -> Option<(u64, u64)> {
+        let (times, most) = self.taken.pop().zip(self.most.pop())?;
+        for (view, class) in self.edges[self.taken.len()].classes.iter().enumerate() {
+            self.left[view][*class] += times;
+            self.open += times;
+        }
+        Some((times, most))
     }
 }
 

@@ -264,3 +264,37 @@ fn factorials_of_billions_are_told_at_once() {
     };
     assert_eq!(others.unwrap_err(), refused);
 }
+
+/// A search as deep as there are classes needs no stack of that depth.
+#[test]
+fn thousands_of_classes_are_matched_on_a_small_stack() {
+    let cells = column((0..4_000).map(|code| Cell::Interval(code, code)).collect());
+    let views = Views::new(&[(vec![&cells], None), (vec![&cells], None)]).unwrap();
+    let small = std::thread::Builder::new().stack_size(128 << 10);
+    let search = small.spawn(move || views.matchings().unwrap());
+    let matchings = search.unwrap().join().unwrap();
+    assert_eq!(matchings, [vec![1; 4_000]]);
+}
+
+/// Matchings that would fill the memory are not all kept.
+#[test]
+fn more_matchings_than_memory_has_room_for_are_not_told() {
+    // Each class of two records lies over two classes of one in four ways, and there are many such classes.
+    let pairs = column(
+        (0..2_000)
+            .map(|row| Cell::Interval(row / 2 * 2, row / 2 * 2 + 1))
+            .collect(),
+    );
+    let views = Views::new(&[(vec![&pairs], None), (vec![&pairs], None)]).unwrap();
+    assert_eq!(views.matchings().unwrap().len(), 1);
+    let shifted = column(
+        (0..2_000u32)
+            .map(|row| match row {
+                0 => Cell::Interval(0, 1),
+                row => Cell::Interval(row - 1, (row + 1).min(1_999)),
+            })
+            .collect(),
+    );
+    let views = Views::new(&[(vec![&shifted], None), (vec![&shifted], None)]).unwrap();
+    assert!(views.matchings().is_none());
+}
