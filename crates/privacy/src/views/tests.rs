@@ -279,7 +279,6 @@ fn thousands_of_classes_are_matched_on_a_small_stack() {
 /// Matchings that would fill the memory are not all kept.
 #[test]
 fn more_matchings_than_memory_has_room_for_are_not_told() {
-    // Each class of two records lies over two classes of one in four ways, and there are many such classes.
     let pairs = column(
         (0..2_000)
             .map(|row| Cell::Interval(row / 2 * 2, row / 2 * 2 + 1))
@@ -287,6 +286,7 @@ fn more_matchings_than_memory_has_room_for_are_not_told() {
     );
     let views = Views::new(&[(vec![&pairs], None), (vec![&pairs], None)]).unwrap();
     assert_eq!(views.matchings().unwrap().len(), 1);
+    // Every class overlaps with its neighbours, so that there are more matchings than anybody counts.
     let shifted = column(
         (0..2_000u32)
             .map(|row| match row {
