@@ -3,7 +3,7 @@
 //!
 //! Attacker: knows a person's quasi-identifiers, comes to the person's class and takes its most frequent
 //! sensitive value, where all of the class have that value (`certain`) or nine in ten (`skew`). Counted: records
-//! for which this is right, of the attribute that shows most. Control: what is expected if the same values were
+//! for which this is right, of the attribute that shows most beyond its control. Control: what is expected if the same values were
 //! dealt to the classes at random, by computation. Where own rows and people who are not in the table are
 //! given, own rows are counted and these people are the control, both by the cheapest class that covers them:
 //! what is as sure of strangers is what the population teaches. Cost: one pass over classes; people are placed
@@ -23,25 +23,30 @@ use crate::subject::{Counted, Subject};
 const SKEWED: u64 = 9;
 
 pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Finding {
+    let sensitive = look.subject.sensitive();
+    let each = sensitive
+        .iter()
+        .enumerate()
+        .map(|(number, (position, codes))| {
+            of_attribute(attack, look, limit, (number, *position, codes.as_slice()))
+        });
+    let worst = each.reduce(Finding::worse);
+    worst.unwrap_or_else(|| Finding::nothing(attack, "the release has no sensitive attribute"))
+}
+
+/// The attack on one sensitive attribute: its number among those, its position, and its codes row by row.
+fn of_attribute(
+    attack: Attack,
+    look: &Look<'_>,
+    limit: Option<f64>,
+    (number, position, codes): (usize, usize, &[u32]),
+) -> Finding {
     let subject = look.subject;
     let is_right = |top: u64, size: u64| match attack {
         Attack::Certain => top == size,
         _ => 10 * top >= SKEWED * size,
     };
-    let sensitive = subject.sensitive();
-    let found = sensitive
-        .iter()
-        .enumerate()
-        .map(|(number, (position, codes))| {
-            let counted = subject.counted(codes);
-            let at_risk = at_risk(subject, &counted, is_right);
-            (at_risk, number, *position, counted)
-        });
-    let Some((at_risk, number, position, counted)) =
-        found.max_by_key(|(at_risk, ..)| at_risk.iter().sum::<u64>())
-    else {
-        return Finding::nothing(attack, "the release has no sensitive attribute");
-    };
+    let counted = subject.counted(codes);
     let right = |people: &Rows, placed: &Placed| -> Vec<u64> {
         let mut right = vec![0; subject.classes().count()];
         let places = placed.boxes.iter().zip(&people.sensitive[number]);
@@ -64,9 +69,10 @@ pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Fin
             (right(own, placed), Some(own.people()), control)
         }
         _ => {
-            let share = dealt(subject, &counted, is_right);
+            let expected: f64 = dealt(subject, &counted, is_right).iter().sum();
+            let share = expected / subject.records().max(1) as f64;
             let control = Control::expected("the same values dealt at random", share);
-            (at_risk, None, control)
+            (at_risk(subject, &counted, is_right), None, control)
         }
     };
     let name = &subject.release().schema().attributes()[position].name;
@@ -95,13 +101,13 @@ pub(crate) fn at_risk(
     (0..subject.classes().count()).map(of_class).collect()
 }
 
-/// The share that is expected to be at risk where the table's values are dealt to classes of these sizes at
-/// random (hypergeometric).
+/// For each class, the records that are expected to be at risk where the table's values are dealt to classes of
+/// these sizes at random (hypergeometric).
 pub(crate) fn dealt(
     subject: &Subject<'_>,
     counted: &Counted,
     is_right: impl Fn(u64, u64) -> bool,
-) -> f64 {
+) -> Vec<f64> {
     let totals = counted.totals(counted.size());
     let records = subject.records();
     let ways = |of: u64, taken: u64| {
@@ -135,7 +141,7 @@ pub(crate) fn dealt(
         let size = subject.size(class);
         *of_size.entry(size).or_insert_with(|| expected(size))
     });
-    each.sum::<f64>() / records.max(1) as f64
+    each.collect()
 }
 
 /// The fewest records of a class of this size that make its most frequent value right: more of them do too.

@@ -2,14 +2,15 @@
 //! a rare value knows whose (Samarati and Sweeney 1998 generalize to a public grid, which does not show it).
 //!
 //! Attacker: knows who has one of the rarest values at an end of an ordered attribute, such as the oldest
-//! people. Counted: own rows with such a value whose class ends exactly there, or lists it in a set. An end of the domain tells
-//! nothing and is not counted. Control: people who are not in the table, with such values. Needs own rows.
+//! people. Counted: own rows with such a value whose class ends exactly there, or lists it in a set, of the
+//! attribute that shows most beyond its control. An end of the domain tells nothing and is not counted. Control:
+//! people who are not in the table, with such values. Needs own rows.
 //! Cost: people are placed once.
 
 use hedgerow_data::Cell;
 
 use crate::attack::Attack;
-use crate::finding::{Control, Count, Finding, Worst, share};
+use crate::finding::{Control, Count, Finding, Verdict, Worst};
 use crate::known::Rows;
 use crate::look::Look;
 use crate::place::Placed;
@@ -58,9 +59,10 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     let Some((own, placed)) = look.own() else {
         return Finding::not_tried(Attack::Ends, "--own");
     };
-    let mut found = Vec::new();
+    let (mut found, mut lacking) = (Vec::new(), Vec::new());
     for ordered in Ordered::of(subject) {
-        let Some(rare) = Rare::of(own, ordered) else {
+        let Some(rare) = Rare::of(own, subject.k(), ordered) else {
+            lacking.push(ordered);
             continue;
         };
         let (own, at_risk) = rare.ends(subject, own, placed);
@@ -73,30 +75,45 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
         };
         found.push((ends, subject.worst(&at_risk)));
     }
-    finding(subject, found, own.are_all_of(subject), limit)
+    finding(subject, found, &lacking, own.are_all_of(subject), limit)
 }
 
-/// The finding of what was counted of each attribute, with the worst classes.
+/// The finding of what was counted of each attribute, with the worst classes; `lacking` are attributes of which
+/// too few people have a value for any to be rare.
 pub(crate) fn finding(
     subject: &Subject<'_>,
     found: Vec<(Ends, Vec<Worst>)>,
+    lacking: &[Ordered],
     are_all: bool,
     limit: Option<f64>,
 ) -> Finding {
-    let part = |ends: &Ends| share(ends.own[0] + ends.own[2], ends.own[1] + ends.own[3]);
     let rare = found
         .into_iter()
         .filter(|(ends, _)| ends.own[1] + ends.own[3] > 0);
-    let worst = rare.reduce(|worst, next| match part(&next.0) > part(&worst.0) {
-        true => next,
-        false => worst,
-    });
-    let Some((ends, worst)) = worst else {
-        return Finding::nothing(
-            Attack::Ends,
-            "no ordered quasi-identifier has rare values at its ends",
-        );
+    let each = rare.map(|(ends, worst)| of_attribute(subject, ends, worst, are_all, limit));
+    let worst = each.reduce(Finding::worse);
+    let Some(first) = lacking.first() else {
+        let because = "no ordered quasi-identifier has rare values at its ends";
+        return worst.unwrap_or_else(|| Finding::nothing(Attack::Ends, because));
     };
+    // Of an attribute that cannot be looked at nobody can say that its ends tell nothing.
+    let name = &subject.release().schema().attributes()[first.position].name;
+    let needs = format!("more records with a `{name}`, to tell rare values from others");
+    match worst {
+        Some(worst) if worst.verdict == Verdict::Falls => worst,
+        Some(worst) => worst.at_best(Verdict::CannotTell, &format!("the attack needs {needs}")),
+        None => Finding::not_tried(Attack::Ends, &needs),
+    }
+}
+
+/// The finding of what was counted of one attribute.
+fn of_attribute(
+    subject: &Subject<'_>,
+    ends: Ends,
+    worst: Vec<Worst>,
+    are_all: bool,
+    limit: Option<f64>,
+) -> Finding {
     // Strangers are tried where somebody of the table is.
     let mut control = (0, 0);
     for end in [0, 2] {
@@ -117,11 +134,12 @@ pub(crate) fn finding(
     Finding::of(Attack::Ends, count, control, limit, worst)
 }
 
-/// The rank of the greatest value that is not rare, from either end, among so many people; nothing where
-/// people are too few to have rare values.
-pub fn rank(people: u64) -> Option<u64> {
-    let most = people / ONE_IN;
-    (most > 0).then_some(most + 1)
+/// The rank of the first value that is not rare, from either end, among so many people: of [`ONE_IN`] people one
+/// has a rarer value, or as many as are less than k, so that the value with this rank stands for k people. Nothing
+/// where people are too few.
+pub fn rank(people: u64, k: u64) -> Option<u64> {
+    let rank = (people / ONE_IN + 1).max(k).max(2);
+    (2 * (rank - 1) <= people).then_some(rank)
 }
 
 impl Ordered {
@@ -156,8 +174,8 @@ impl Rare {
     }
 
     /// The rarest values at both ends, as rows have them.
-    fn of(people: &Rows, of: Ordered) -> Option<Self> {
-        let rank = rank(people.people())?;
+    fn of(people: &Rows, k: u64, of: Ordered) -> Option<Self> {
+        let rank = rank(people.people(), k)?;
         let mut counts = vec![0u64; of.values as usize];
         let codes = people.quasi[of.place].iter().enumerate();
         for (row, code) in codes.filter(|(_, code)| **code < of.values) {

@@ -149,11 +149,23 @@ impl Finding {
         limit: Option<f64>,
         worst: Vec<Worst>,
     ) -> Self {
-        let part = share(count.at_risk, count.of);
         let interval = match count.is_sample {
             true => clopper_pearson(count.at_risk, count.of),
-            false => Interval::exact(part),
+            false => Interval::exact(share(count.at_risk, count.of)),
         };
+        Self::within(attack, count, interval, control, limit, worst)
+    }
+
+    /// The same where the share lies in this interval.
+    pub(crate) fn within(
+        attack: Attack,
+        count: Count,
+        interval: Interval,
+        control: Option<Control>,
+        limit: Option<f64>,
+        worst: Vec<Worst>,
+    ) -> Self {
+        let part = share(count.at_risk, count.of);
         let nothing = Interval::exact(0.0);
         let advantage = interval.without(control.as_ref().map_or(nothing, |one| one.interval));
         let verdict = match limit {
@@ -198,6 +210,27 @@ impl Finding {
         self.helps = None;
         self.because = Some(because.to_owned());
         self
+    }
+
+    /// The one of two findings of an attack that speaks more against the release: what falls of one attribute
+    /// is not made good by another of which more falls to anybody.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let weight = |one: &Self| {
+            let severity = match one.verdict {
+                Verdict::Falls => 2,
+                Verdict::CannotTell => 1,
+                _ => 0,
+            };
+            let advantage = one.measured.as_ref().map(|found| found.advantage.high);
+            (severity, advantage.unwrap_or(f64::NEG_INFINITY))
+        };
+        let (own, others) = (weight(&self), weight(&other));
+        let is_worse = others
+            .0
+            .cmp(&own.0)
+            .then(others.1.total_cmp(&own.1))
+            .is_gt();
+        if is_worse { other } else { self }
     }
 
     fn without(attack: Attack, verdict: Verdict, because: String) -> Self {

@@ -10,7 +10,7 @@
 //! Counted: newcomers of a place who all have one sensitive value, of the attribute that shows most; and by the same
 //! difference the other way round, people who left a place and all had one. No
 //! control: a difference is no guess. Needs an earlier release; of several, the worst counts. Cost: pairs of
-//! classes that changed; where these are more than [`MOST_PAIRS`], all of them are one place.
+//! classes that changed, of which no more than [`MOST_PAIRS`] are looked at.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ use crate::look::Look;
 use crate::subject::Subject;
 
 /// Pairs of changed classes that are looked at.
-const MOST_PAIRS: usize = 2_000_000_000;
+pub(crate) const MOST_PAIRS: usize = 2_000_000_000;
 
 pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     let subject = look.subject;
@@ -38,9 +38,13 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
             (subject, earlier, "newcomers"),
             (earlier, subject, "people who left"),
         ] {
-            let mut places = Places::of(after, before);
+            let Some(mut places) = Places::of(after, before) else {
+                return too_many();
+            };
             for ((_, now), (_, then)) in after.sensitive().iter().zip(&before.sensitive()) {
-                let (at_risk, of) = places.told((now, then));
+                let Some((at_risk, of)) = places.told((now, then)) else {
+                    return too_many();
+                };
                 let told = Told {
                     in_release: after,
                     who,
@@ -68,6 +72,11 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     };
     let worst = told.in_release.worst(&told.at_risk);
     Finding::of(Attack::Newcomers, count, None, limit, worst)
+}
+
+fn too_many() -> Finding {
+    let needs = "releases of which fewer classes changed";
+    Finding::not_tried(Attack::Newcomers, needs)
 }
 
 /// Whom a difference tells.
@@ -101,7 +110,8 @@ struct Places<'a> {
 type More = HashMap<usize, HashMap<u32, i64>>;
 
 impl<'a> Places<'a> {
-    fn of(subject: &'a Subject<'a>, earlier: &'a Subject<'a>) -> Self {
+    /// Nothing where too many classes changed.
+    fn of(subject: &'a Subject<'a>, earlier: &'a Subject<'a>) -> Option<Self> {
         let cells = |release: &'a Subject<'a>| -> Vec<Vec<&'a Cell>> {
             (0..release.boxes().count())
                 .map(|one| cells(release, one))
@@ -128,31 +138,36 @@ impl<'a> Places<'a> {
                 None => changed.push(one),
             }
         }
-        let gone = (0..is_kept.len()).filter(|one| !is_kept[*one]).collect();
-        places.lay_over(&changed, gone);
-        places
+        let gone: Vec<usize> = (0..is_kept.len()).filter(|one| !is_kept[*one]).collect();
+        places.lay_over(&changed, &gone)?;
+        Some(places)
     }
 
-    /// Joins classes of the release with those of the earlier one that they overlap.
-    fn lay_over(&mut self, now: &[usize], before: Vec<usize>) {
-        let is_many = now.len().saturating_mul(before.len()) > MOST_PAIRS;
+    /// Joins classes of the release with those of the earlier one that they overlap; nothing where these are too
+    /// many.
+    fn lay_over(&mut self, now: &[usize], before: &[usize]) -> Option<()> {
+        if now.len().saturating_mul(before.len()) > MOST_PAIRS {
+            return None;
+        }
         for one in now {
-            for other in &before {
-                if is_many || overlap(&self.now[*one], &self.before[*other]) {
+            for other in before {
+                if overlap(&self.now[*one], &self.before[*other]) {
                     self.union.join(*one, self.now.len() + other);
                 }
             }
         }
+        Some(())
     }
 
-    /// The differences of all places, none of which has fewer of a value than before, unless all are one.
-    fn more(&mut self, (values, earlier): (&[u32], &[u32])) -> More {
+    /// The differences of all places, none of which has fewer of a value than before, unless all are one. Nothing
+    /// where too many changed.
+    fn more(&mut self, (values, earlier): (&[u32], &[u32])) -> Option<More> {
         loop {
             let more = self.differences((values, earlier));
             let less = |place: &usize| more[place].values().any(|more| *more < 0);
             let broken: HashSet<usize> = more.keys().copied().filter(less).collect();
             if broken.is_empty() || more.len() == 1 {
-                return more;
+                return Some(more);
             }
             let differs = |place: usize| more[&place].values().any(|more| *more != 0);
             let now: Vec<usize> = (0..self.now.len())
@@ -161,10 +176,10 @@ impl<'a> Places<'a> {
             let before: Vec<usize> = (0..self.before.len())
                 .filter(|one| broken.contains(&self.union.find(self.now.len() + one)))
                 .collect();
-            self.lay_over(&now, before);
+            self.lay_over(&now, &before)?;
             if self.differences((values, earlier)).len() == more.len() {
                 // Nothing overlaps: people went, and there is nothing to join.
-                return more;
+                return Some(more);
             }
         }
     }
@@ -186,11 +201,11 @@ impl<'a> Places<'a> {
     }
 
     /// For each class, the newcomers whose value is told; and how many newcomers the places show.
-    fn told(&mut self, codes: (&[u32], &[u32])) -> (Vec<u64>, u64) {
-        let more = self.more(codes);
+    fn told(&mut self, codes: (&[u32], &[u32])) -> Option<(Vec<u64>, u64)> {
+        let more = self.more(codes)?;
         let came = more.values().flat_map(HashMap::values);
         let came = came.filter_map(|more| u64::try_from(*more).ok()).sum();
-        (self.single(&more), came)
+        Some((self.single(&more), came))
     }
 
     /// For each class, what came to its place where all that came has one value.

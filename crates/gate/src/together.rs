@@ -14,6 +14,8 @@ use crate::subject::Subject;
 use crate::subtraction;
 use crate::two_releases;
 
+pub use crate::two_releases::{Common, InCommon, crowd};
+
 /// A site's own rows beside a release.
 pub struct Part<'a> {
     look: Look<'a>,
@@ -75,17 +77,22 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// For each release, this one first, the classes of the own rows that all of them cover, and how many people
-    /// each of these rows stands for; nothing without earlier releases.
-    pub fn classes_in_all(&self) -> Option<(Vec<Vec<u32>>, Vec<u64>)> {
-        two_releases::classes_in_all(&self.look)
+    /// What own rows have in common in all releases; nothing without earlier releases.
+    pub fn in_common(&self) -> Option<InCommon> {
+        two_releases::in_common(&self.look)
     }
 }
 
-/// The finding of sums of what each site counted at the ends of classes, over the rows of all records.
-pub fn found_at_ends(subject: &Subject<'_>, sums: &[Ends], limit: Option<f64>) -> Finding {
+/// The finding of sums of what each site counted at the ends of classes, over the rows of all records; `lacking`
+/// are attributes of which too few records have a value for any to be rare.
+pub fn found_at_ends(
+    subject: &Subject<'_>,
+    sums: &[Ends],
+    lacking: &[Ordered],
+    limit: Option<f64>,
+) -> Finding {
     let found = sums.iter().map(|ends| (*ends, Vec::new()));
-    ends::finding(subject, found.collect(), true, limit)
+    ends::finding(subject, found.collect(), lacking, true, limit)
 }
 
 /// Of all others' records, those in classes of which fewer than k others are left once these are taken away; and all
@@ -118,12 +125,12 @@ pub fn classes_by_cells<'s>(
         .collect()
 }
 
-/// The finding where the share of others' records that the worst attackers get below k is at most so many
-/// millionths.
+/// The finding where the worst attackers get this share of others' records below k, in millionths, or at most
+/// this share where it `is_step` of a few that were asked about.
 pub fn found_left(
     attack: Attack,
     subject: &Subject<'_>,
-    millionths: u64,
+    (millionths, is_step): (u64, bool),
     limit: Option<f64>,
 ) -> Finding {
     let count = Count {
@@ -131,7 +138,12 @@ pub fn found_left(
         of: 1_000_000,
         is_sample: false,
         falls: format!(
-            "records of others, fewer than k = {} left of their class",
+            "{}records of others, fewer than k = {} left of their class",
+            if is_step {
+                "at most this share of "
+            } else {
+                ""
+            },
             subject.k()
         ),
     };
@@ -148,14 +160,9 @@ pub fn not_tried(attack: Attack, needs: &str) -> Finding {
     Finding::not_tried(attack, needs)
 }
 
-/// The finding of sums over all sites: records that share their classes in all releases with fewer than k, records
-/// that are in all, and records that share their class of this release with fewer than k of those.
-pub fn found_in_common(
-    subject: &Subject<'_>,
-    [at_risk, of, alone]: [u64; 3],
-    limit: Option<f64>,
-) -> Finding {
-    two_releases::finding(subject, [at_risk, of, alone], Vec::new(), limit)
+/// The finding of sums over all sites of records that several releases tell apart.
+pub fn found_in_common(subject: &Subject<'_>, common: Common, limit: Option<f64>) -> Finding {
+    two_releases::finding(subject, common, Vec::new(), limit)
 }
 
 /// All intersections of classes of releases in which somebody could be: for each the class in each release. Nothing

@@ -10,8 +10,9 @@
 //! | `rerun = "ask"` | takes part | waits for the officer's word |
 //! | `rerun = "gate"` | takes part | takes part with other rows, where the study's `[gate]` limits what two releases tell and every run before has a release of the study; refuses more |
 //!
-//! Rows that equal the rows of an earlier run show no new difference. Where the rows of an earlier run
-//! are unknown, they count as different.
+//! Rows that equal the rows of an earlier run show no new difference, if that run has a release, or if no run
+//! before had other rows: a run that a gate held back has let nobody see its rows beside those of another. Where
+//! the rows of an earlier run are unknown, they count as different.
 
 pub use crate::accept::Rerun;
 use hedgerow_data::study::Gate;
@@ -59,7 +60,7 @@ impl Accept {
             );
             let runs = Value::Bound((earlier.len() + 1).to_string());
             Some(("runs", why, hint, runs))
-        } else if earlier.is_empty() || earlier.iter().any(|one| one.is_same_rows) {
+        } else if shows_nothing_new(earlier) {
             None
         } else {
             // The list of earlier runs is not empty here.
@@ -95,6 +96,13 @@ impl Accept {
     }
 }
 
+/// Whether readers of the releases of these runs learn nothing new from one more of rows that are the same as in
+/// some of them.
+fn shows_nothing_new(earlier: &[Earlier]) -> bool {
+    let is_released = |one: &Earlier| one.is_same_rows && one.how.as_deref() == Some("released");
+    earlier.iter().any(is_released) || earlier.iter().all(|one| one.is_same_rows)
+}
+
 /// Why the gate of a run would not count what these releases and one more tell together, and what to do; nothing
 /// where it does.
 fn uncounted(earlier: &[Earlier], gate: Option<&Gate>) -> Option<(String, String)> {
@@ -112,12 +120,18 @@ fn uncounted(earlier: &[Earlier], gate: Option<&Gate>) -> Option<(String, String
         ));
     }
     let unknown = earlier.iter().find(|one| !one.has_release)?;
+    let hint = match unknown.how.as_deref() {
+        Some("released") => "bring the release's folder back, or decide with rerun = \"ask\"",
+        _ => {
+            "the other sites may have seen that run's rows, though nothing was published: decide with rerun = \"ask\""
+        }
+    };
     Some((
         format!(
             "of {} there is no release of this study here that the gate could lay beside the next",
             told(unknown)
         ),
-        String::from("bring the release's folder back, or decide with rerun = \"ask\""),
+        String::from(hint),
     ))
 }
 
@@ -199,7 +213,14 @@ mod tests {
             let print = Print { source: String::from("p"), bytes: None, rows: [0; 32], records: 1 };
             let found = accept.rerun(7, &print, &before, gate.as_ref());
             let many = before.len() as u64 >= runs;
-            let other = !before.is_empty() && !before.iter().any(|one| one.is_same_rows);
+            // Written apart from the code: rows that were in no release, beside others that were in a run.
+            let mut was_released = false;
+            let mut were_others = false;
+            for one in &before {
+                was_released |= one.is_same_rows && one.how.is_some();
+                were_others |= !one.is_same_rows;
+            }
+            let other = were_others && !was_released;
             let is_counted = rerun == Rerun::Gate
                 && limits.len() == COUNTED.len()
                 && before.iter().all(|one| one.has_release);

@@ -42,5 +42,8 @@ pub(crate) fn gate_alone(
 ) -> Result<Gated, Error> {
     // Nothing is drawn, and nobody asked.
     let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
-    pollster::block_on(ready.gate(&mut party, of_run, owner, beside))
+    pollster::block_on(async {
+        let before = ready.look_back(&mut party, beside).await?;
+        ready.gate(&mut party, of_run, owner, &before).await
+    })
 }

@@ -191,6 +191,7 @@ fn run(
                 }
             };
             let owners = (Owner::Site(site as u32), count);
+            let before = ready.look_back(&mut party, beside).await?;
             let joint = ready
                 .take_part(
                     &mut party,
@@ -201,7 +202,7 @@ fn run(
                 )
                 .await?;
             let of_run = (&joint, &contribution);
-            let gated = ready.gate(&mut party, of_run, owners.0, beside).await?;
+            let gated = ready.gate(&mut party, of_run, owners.0, &before).await?;
             let seat = Seat {
                 gated,
                 local: ready.local(&joint, &contribution),

@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::joint::gate::{self, Beside};
 use crate::study::ready::Ready;
 
+/// The most runs that the gate of one more looks back at.
+const MOST_RUNS: u32 = 1 << 16;
+
 /// A site's past in a study, in all its versions.
 pub(super) struct Past<'a> {
     pub(super) site: &'a SiteFile,
@@ -102,6 +105,12 @@ impl Past<'_> {
         if !asked.two_releases && !asked.newcomers {
             return Ok(Beside::default());
         }
+        // All sites count the runs before alike; nobody has so many.
+        if number > MOST_RUNS {
+            return Ok(Beside {
+                earlier: vec![gate::Earlier::Unreadable],
+            });
+        }
         let runs = self.runs()?;
         let earlier = (1..number).map(|before| {
             let entry = runs.iter().find(|entry| entry.number == before);
@@ -109,7 +118,7 @@ impl Past<'_> {
                 Some((_, true)) => gate::Earlier::Lacking,
                 Some((true, false)) => {
                     let folder = table_folder(&self.site.data, before, &self.agreement.study);
-                    gate::Earlier::of_folder(&folder, ready)
+                    gate::Earlier::of_folder(&folder, before, ready)
                 }
                 // The journal does not say how the run ended.
                 Some((false, false)) | None => gate::Earlier::Unreadable,

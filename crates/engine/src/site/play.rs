@@ -64,6 +64,8 @@ impl Play {
         let started = Instant::now();
         self.ask_shares(&mut party, &began, contribution, &names)
             .await?;
+        let before = self.ready.look_back(&mut party, &self.beside).await?;
+        before.see()?;
         let draws = Draws::Own(began.derive_seed(LABELS));
         let joint = self
             .ready
@@ -76,7 +78,7 @@ impl Play {
             )
             .await?;
         let of_run = (&joint, contribution);
-        let gate = self.ready.gate(&mut party, of_run, owners.0, &self.beside);
+        let gate = self.ready.gate(&mut party, of_run, owners.0, &before);
         let gated = gate.await?;
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();

@@ -30,11 +30,14 @@ impl Beside {
 }
 
 impl Earlier {
-    /// The release that an earlier run left in a folder, if its files are those that all sites signed.
-    pub(crate) fn of_folder(folder: &Path, ready: &Ready) -> Self {
+    /// The release that an earlier run left in a folder, if its files are those that all sites signed in the run.
+    pub(crate) fn of_folder(folder: &Path, number: u32, ready: &Ready) -> Self {
         let read = || -> Option<Read> {
             let (manifest, _) = Manifest::read(folder).ok()?;
             let (said, _) = manifest.statement()?;
+            if said.run.is_none_or(|run| run != number) || said.files.is_empty() {
+                return None;
+            }
             for (name, signed) in said.files.iter() {
                 let is_own = ready.study.release_files().iter().any(|file| file == name);
                 if !is_own || hash(&folder.join(name)).ok()? != *signed {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use hedgerow_data::study::Share;
 use hedgerow_gate::together::{
-    Part, found_at_ends, found_in_common, found_left, found_nothing, intersections, left_below,
-    not_tried, sizes,
+    Common, InCommon, Part, crowd, found_at_ends, found_in_common, found_left, found_nothing,
+    intersections, left_below, not_tried, sizes,
 };
 use hedgerow_gate::{Attack, Ends, Finding, Known, Ordered, Rare, Subject, rank};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::attacked::{
-    self, AT_ENDS, JOINED, by_one, by_two, enough, ranked,
+    self, ALONE, AT_ENDS, COMMON, CROWDED, JOINED, STEPS, by_one, by_two, enough, ranked,
 };
 use hedgerow_smc::Party;
 
@@ -38,9 +38,9 @@ impl Jointly<'_> {
     ) -> Result<Finding, Error> {
         let subject = self.subject;
         let records = subject.records();
-        let (ordered, rank) = (Ordered::of(subject), rank(records));
+        let (ordered, rank) = (Ordered::of(subject), rank(records, subject.k()));
         let (Some(rank), false) = (rank, ordered.is_empty()) else {
-            return Ok(found_at_ends(subject, &[], limit));
+            return Ok(found_at_ends(subject, &[], &ordered, limit));
         };
         let values: Vec<u32> = ordered.iter().map(|one| one.values).collect();
         let ranked = ranked(
@@ -52,12 +52,13 @@ impl Jointly<'_> {
         );
         let ranked = ranked.await?;
         let found = ordered.iter().zip(ranked);
-        let rare: Vec<Rare> = found
-            .filter_map(|(of, ends)| {
-                let (least, greatest) = ends?;
-                Rare::beyond(*of, least, greatest)
-            })
-            .collect();
+        let (mut rare, mut lacking) = (Vec::new(), Vec::new());
+        for (of, ends) in found {
+            match ends.and_then(|(least, greatest)| Rare::beyond(*of, least, greatest)) {
+                Some(found) => rare.push(found),
+                None => lacking.push(*of),
+            }
+        }
         let own: Vec<u64> = rare
             .iter()
             .flat_map(|rare| self.part.ends(*rare).own)
@@ -75,7 +76,7 @@ impl Jointly<'_> {
                 strangers: [0; 4],
             });
         }
-        Ok(found_at_ends(subject, &counted, limit))
+        Ok(found_at_ends(subject, &counted, &lacking, limit))
     }
 
     /// What a site gets below k of others' records.
@@ -85,7 +86,8 @@ impl Jointly<'_> {
         limit: Option<f64>,
     ) -> Result<Finding, Error> {
         let own = self.taken.iter().map(|taken| self.left(taken));
-        let own = own.max().unwrap_or(0);
+        // A site that does not know its own records' classes says the worst.
+        let own = own.max().unwrap_or(u64::from(Share::MILLION));
         let greatest = match party.sites() {
             1 if self.taken.len() < 2 => {
                 let because = "one party has all records";
@@ -94,6 +96,7 @@ impl Jointly<'_> {
             1 => own,
             _ => by_one(party, own).await?,
         };
+        let greatest = (greatest, false);
         Ok(found_left(Attack::OneSite, self.subject, greatest, limit))
     }
 
@@ -109,31 +112,30 @@ impl Jointly<'_> {
             return Ok(found_nothing(Attack::TwoSites, because));
         }
         let sizes = sizes(self.subject);
-        let millionths = if party.sites() == 1 {
+        let pairs = sites * (sites - 1) / 2;
+        let left = if party.sites() == 1 {
             let pairs = self.taken.iter().enumerate().flat_map(|(place, one)| {
                 let others = self.taken[place + 1..].iter();
                 others.map(move |other| one.iter().zip(other).map(|(one, other)| one + other))
             });
             let left = pairs.map(|both| self.left(&both.collect::<Vec<u64>>()));
-            left.max().unwrap_or(0)
-        } else if sites * (sites - 1) / 2 * sizes.len() > MOST_PAIRED {
+            (left.max().unwrap_or(0), false)
+        } else if pairs * (sizes.len() + STEPS.len() + 1) > MOST_PAIRED {
             return Ok(not_tried(
                 Attack::TwoSites,
                 "fewer pairs of sites, or fewer classes",
             ));
         } else {
-            // Sites of a run have rows of their own alone.
-            let own = self.taken.first().map_or(&[][..], Vec::as_slice);
+            // Sites of a run have rows of their own alone; a site that does not know their classes has none left
+            // for others.
+            let none = vec![0; sizes.len()];
+            let own = self.taken.first().unwrap_or(&none);
             let limit = u64::from(limit.millionths());
-            by_two(party, (own, sizes.as_slice()), self.subject.k(), limit).await?
+            let step = by_two(party, (own, sizes.as_slice()), self.subject.k(), limit);
+            (step.await?, true)
         };
         let limit = Some(limit.number());
-        Ok(found_left(
-            Attack::TwoSites,
-            self.subject,
-            millionths,
-            limit,
-        ))
+        Ok(found_left(Attack::TwoSites, self.subject, left, limit))
     }
 
     /// Records that share their classes in all releases with fewer than k.
@@ -150,15 +152,25 @@ impl Jointly<'_> {
             let needs = "releases whose classes have fewer intersections";
             return Ok(not_tried(Attack::TwoReleases, needs));
         };
-        let none = || (vec![Vec::new(); releases.len()], Vec::new());
-        let (classes, people) = self.part.classes_in_all().unwrap_or_else(none);
+        let InCommon {
+            classes,
+            people,
+            placed,
+        } = self.part.in_common().unwrap_or_else(|| InCommon {
+            classes: vec![Vec::new(); releases.len()],
+            people: Vec::new(),
+            placed: releases
+                .iter()
+                .map(|one| vec![0; sizes(one).len()])
+                .collect(),
+        });
         let places: HashMap<&[u32], usize> = groups
             .iter()
             .enumerate()
             .map(|(place, group)| (group.as_slice(), place))
             .collect();
         let mut in_group = vec![0; groups.len()];
-        let mut in_class = vec![0; sizes(subject).len()];
+        let mut in_class = vec![0; placed[0].len()];
         let mut group = Vec::with_capacity(releases.len());
         for (row, people) in people.iter().enumerate() {
             group.clear();
@@ -170,23 +182,55 @@ impl Jointly<'_> {
             in_class[group[0] as usize] += people;
         }
         let k = subject.k();
-        let own: Vec<u64> = in_group.iter().chain(&in_class).copied().collect();
-        let is_enough = enough(party, k, &own).await?;
-        let few = |from: usize, own: &[u64]| -> u64 {
-            let bits = &is_enough[from..];
-            let few = own.iter().zip(bits).filter(|(_, is_enough)| !**is_enough);
-            few.map(|(own, _)| own).sum()
+        let is_common = enough(party, COMMON, &in_group, &vec![k; groups.len()]).await?;
+        let is_class = enough(party, ALONE, &placed[0], &vec![k; placed[0].len()]).await?;
+        // Whether an earlier class has more people put into it beside an intersection than leave k for that.
+        let mut beside = Vec::with_capacity(groups.len() * self.known.earlier.len());
+        let mut thresholds = Vec::with_capacity(beside.capacity());
+        let mut is_small = vec![false; groups.len()];
+        for (number, earlier) in self.known.earlier.iter().enumerate() {
+            let published = sizes(earlier);
+            for (place, (group, own)) in groups.iter().zip(&in_group).enumerate() {
+                let class = group[number + 1] as usize;
+                beside.push(placed[number + 1][class] - own);
+                // Of a class with fewer than k records all know that no k of them are anywhere.
+                let crowd = crowd(published[class], k);
+                is_small[place] |= crowd.is_none();
+                thresholds.push(crowd.unwrap_or(1));
+            }
+        }
+        let is_crowded = enough(party, CROWDED, &beside, &thresholds).await?;
+        let may_be_few = |place: usize| {
+            let mut crowded = is_crowded.chunks(groups.len().max(1));
+            !is_common[place] || is_small[place] || crowded.any(|bits| bits[place])
         };
+        let of_groups = |is_counted: &dyn Fn(usize) -> bool| -> u64 {
+            let own = in_group.iter().enumerate();
+            own.filter(|(place, _)| is_counted(*place))
+                .map(|(_, own)| own)
+                .sum()
+        };
+        let alone = in_class.iter().zip(&is_class);
         let own = [
-            few(0, &in_group),
+            of_groups(&|place| !is_common[place]),
+            of_groups(&may_be_few),
             people.iter().sum(),
-            few(in_group.len(), &in_class),
+            alone
+                .filter(|(_, is_class)| !**is_class)
+                .map(|(own, _)| own)
+                .sum(),
         ];
         let sums = attacked::sums(party, JOINED, &own, subject.records()).await?;
-        let [at_risk, of, alone] = [sums[0], sums[1], sums[2]];
-        let fits = at_risk <= of && alone <= of;
+        let [at_risk, may_be, of, alone] = [sums[0], sums[1], sums[2], sums[3]];
+        let fits = at_risk <= may_be && may_be <= of && alone <= of;
         party.fit(JOINED, fits, "more records in few than in all releases")?;
-        Ok(found_in_common(subject, [at_risk, of, alone], limit))
+        let common = Common {
+            at_risk,
+            may_be,
+            of,
+            alone,
+        };
+        Ok(found_in_common(subject, common, limit))
     }
 
     /// The share of others' records that are left in classes of fewer than k, in millionths, rounded up.

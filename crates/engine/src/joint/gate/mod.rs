@@ -56,6 +56,24 @@ pub(crate) struct Beside {
     pub(crate) earlier: Vec<Earlier>,
 }
 
+/// The releases of earlier runs that every site has; nothing where the sites do not all have the same.
+pub(crate) struct Before<'e>(Option<Vec<&'e Release>>);
+
+impl Before<'_> {
+    /// Refuses a run whose gate would lack an earlier release: before others have the run's rows.
+    pub(crate) fn see(&self) -> Result<(), Error> {
+        match self.0 {
+            Some(_) => Ok(()),
+            None => Err(Error::HeldBack {
+                reasons: vec![format!("the gate needs {ALL_RELEASES}")],
+            }),
+        }
+    }
+}
+
+/// What the attacks on several releases need.
+const ALL_RELEASES: &str = "the releases of all earlier runs at every site";
+
 /// An earlier run, as this site knows it.
 pub(crate) enum Earlier {
     /// The run ended here without a release.
@@ -82,24 +100,33 @@ impl Ready {
         }
     }
 
+    /// Sees, before a run tells anything else, which earlier releases all sites have for the gate to lay beside the
+    /// run's own.
+    pub(crate) async fn look_back<'e>(
+        &self,
+        party: &mut Party,
+        beside: &'e Beside,
+    ) -> Result<Before<'e>, hedgerow_protocols::Error> {
+        let asked = self.asked();
+        Ok(Before(match asked.two_releases || asked.newcomers {
+            true => agreed(party, &beside.earlier).await?,
+            false => Some(Vec::new()),
+        }))
+    }
+
     /// Tries the attacks that the study limits on a release, together with all sites of the run.
     pub(crate) async fn gate(
         &self,
         party: &mut Party,
         (joint, contribution): (&Joint, &Contribution),
         owner: Owner<'_>,
-        beside: &Beside,
+        Before(agreed): &Before<'_>,
     ) -> Result<Gated, hedgerow_protocols::Error> {
         let Some(gate) = &self.study.gate else {
             return Ok(Gated::default());
         };
         let demanded = Demanded::of_requirement(&self.requirement, &self.study.schema);
         let subject = demanded.subject_of(&joint.release);
-        let asked = self.asked();
-        let agreed = match asked.two_releases || asked.newcomers {
-            true => agreed(party, &beside.earlier).await?,
-            false => Some(Vec::new()),
-        };
         let before = agreed.iter().flatten();
         let known = Known {
             own: self.own_rows(contribution),
@@ -122,9 +149,7 @@ impl Ready {
             let limit = Some(share.number());
             let needs_earlier = matches!(one, Attack::TwoReleases | Attack::Newcomers);
             let finding = match one {
-                _ if needs_earlier && agreed.is_none() => {
-                    not_tried(one, "the releases of all earlier runs at every site")
-                }
+                _ if needs_earlier && agreed.is_none() => not_tried(one, ALL_RELEASES),
                 _ if needs_earlier && known.earlier.is_empty() => {
                     found_nothing(one, "no run of the study before this one has a release")
                 }
@@ -173,9 +198,9 @@ impl Ready {
         let mut taken = vec![vec![0; sizes(subject).len()]; sites];
         for (class, (cells, _)) in partition.classes.iter().zip(written) {
             let cells: Vec<&Cell> = cells.iter().collect();
-            // A release has every class of its run.
+            // A release has every class of its run; of one that has not, nobody knows whose records are where.
             let Some(place) = places.get(&cells) else {
-                continue;
+                return Vec::new();
             };
             for (row, records) in partition.counted_rows(class) {
                 let site = match owner {
@@ -243,9 +268,17 @@ impl Gated {
 }
 
 impl TriedAttack {
-    /// Whether this is what a study's limit asks for.
+    /// Whether this is what a study's limit asks for: no more falls, beyond the control, than the limit allows.
     pub(crate) fn keeps(&self, attack: &str, limit: Share) -> bool {
-        self.attack == attack && self.is_passed() && self.limit == limit.number()
+        let (share, control) = (self.share.unwrap_or(0.0), self.control.unwrap_or(0.0));
+        let are_shares = [share, control].iter().all(|one| (0.0..=1.0).contains(one));
+        // Shares are rounded up, and controls to the nearest millionth.
+        let most = limit.number() + control + 2.0 / f64::from(Share::MILLION);
+        self.attack == attack
+            && self.is_passed()
+            && self.limit == limit.number()
+            && are_shares
+            && share <= most
     }
 
     /// Whether the verdict speaks for the release.

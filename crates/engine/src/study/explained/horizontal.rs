@@ -124,8 +124,8 @@ pub(super) const EXPLAINED: &[Explained] = &[
         "What every reader of the release sees. Nobody learns which value comes from which site; a site knows its own, and so which are others'.",
     ),
     all(
-        "values of quasi-identifiers below and above which one record in 300 lies",
-        "Of each ordered quasi-identifier, the value below which one record in 300 of all sites lies, and that above which as many lie.",
+        "values of quasi-identifiers below and above which one record in 300 lies, or fewer than k",
+        "Of each ordered quasi-identifier, the value below which one record in 300 of all sites lies, or fewer than k where that is more, and the value above which as many lie.",
         "Where the youngest and the oldest few people of all sites begin, such as an age; not whose they are, nor their exact values.",
     ),
     all(
@@ -159,8 +159,18 @@ pub(super) const EXPLAINED: &[Explained] = &[
         "That few or no people are in both classes, which whoever has both releases would like to know; a site with records there knows that few others are.",
     ),
     all(
-        "records that are in all releases, and those in intersections of fewer than k",
-        "How many records of all sites earlier releases cover, and how many of these share their classes in all releases with fewer than k.",
+        "intersections that may have fewer than k records of an earlier release, since others fit its classes too",
+        "For each such overlap, whether so many people fit the earlier class beside it that fewer than k of those who were there may be in both.",
+        "That people came since who fit an earlier class, and about where.",
+    ),
+    all(
+        "classes of the release that at least k records fit best",
+        "For each class of this release, whether at least k records of all sites fit it better than any other class.",
+        "Where the release's classes overlap so much that its records cannot be told apart; nothing where they do not.",
+    ),
+    all(
+        "records that are in all releases, and those in intersections of fewer than k, surely or maybe, and in classes that fewer than k fit",
+        "How many records of all sites earlier releases cover, how many of these share their classes in all releases with fewer than k, surely or maybe, and how many are in classes that fewer than k records fit.",
         "How many of the others do: the number less its own.",
     ),
     all(

@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// The values beyond which few records lie.
 pub const RARE: What = What::new(
-    "values of quasi-identifiers below and above which one record in 300 lies",
+    "values of quasi-identifiers below and above which one record in 300 lies, or fewer than k",
     "the study: [gate]",
 );
 

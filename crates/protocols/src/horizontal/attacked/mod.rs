@@ -18,7 +18,7 @@ use hedgerow_smc::{Party, Security, What};
 use crate::error::Error;
 use crate::fit::holds_own;
 
-pub use common::{COMMON, JOINED, RELEASES, enough, have_all};
+pub use common::{ALONE, COMMON, CROWDED, JOINED, RELEASES, enough, have_all};
 pub use ends::{RARE, ranked};
 pub use left::{LEFT, LEFT_BY_ONE, LEFT_BY_TWO, STEPS, by_one, by_two};
 
@@ -67,7 +67,7 @@ impl Asked {
             all.push(RELEASES);
         }
         if self.two_releases {
-            all.extend([COMMON, JOINED]);
+            all.extend([COMMON, CROWDED, ALONE, JOINED]);
         }
         all
     }
