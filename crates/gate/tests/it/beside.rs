@@ -276,3 +276,107 @@ fn overlapping_classes_hide_nobody() {
         "records whose class is found (3 are covered by several)"
     );
 }
+
+#[test]
+fn people_who_came_hide_nobody_who_was_there() {
+    // Six people, three to a class; then each of them in a class with nine others whom no earlier class covers.
+    let first: Vec<Person> = (0..6).map(|one| (10 * one, 0, one)).collect();
+    let sets: Vec<Row> = first
+        .iter()
+        .map(|one| {
+            let from = one.0 / 30 * 30;
+            let ages = Cell::set(vec![from, from + 10, from + 20]).unwrap();
+            (ages, cell(0, 9), one.2, 0)
+        })
+        .collect();
+    let earlier = published(&sets);
+    let all: Vec<Person> = (0..60).map(|age| (age, 0, age % 6)).collect();
+    let all: Vec<Person> = all
+        .iter()
+        .map(|one| {
+            first
+                .iter()
+                .find(|was| was.0 == one.0)
+                .copied()
+                .unwrap_or(*one)
+        })
+        .collect();
+    let later = |people: &[Person]| {
+        let row = |one: &Person| {
+            let from = one.0 / 10 * 10;
+            (cell(from, from + 9), cell(0, 9), one.2, 0)
+        };
+        published(&people.iter().map(row).collect::<Vec<Row>>())
+    };
+    let both = |people: &[Person]| {
+        let mut known = known(&[people], &[]);
+        known.earlier = vec![Subject::new(&earlier, 3)];
+        tried(Attack::TwoReleases, &later(people), &known)
+    };
+    let finding = both(&all);
+    assert_eq!((finding.verdict, at_risk(&finding)), (Verdict::Falls, 6));
+    assert_eq!(finding.measured.unwrap().control.unwrap().share, 0.0);
+
+    // Others of the same ages and diseases came, and seem to have been there.
+    let more: Vec<Person> = all.iter().flat_map(|one| [*one; 4]).collect();
+    let finding = both(&more);
+    assert_eq!(finding.verdict, Verdict::CannotTell, "{finding:?}");
+    assert_eq!(finding.measured.unwrap().interval.high, 1.0);
+}
+
+#[test]
+fn too_many_changed_classes_are_no_good_verdict() {
+    let chosen = |size: usize| {
+        let mut codes: Vec<u32> = (0..size as u32).collect();
+        (0..46_000).map(move |_| {
+            // The next choice of so many of a hundred ages.
+            let place = (0..size)
+                .rev()
+                .find(|place| codes[*place] < (100 - size + place) as u32)
+                .unwrap();
+            codes[place] += 1;
+            for later in place + 1..size {
+                codes[later] = codes[later - 1] + 1;
+            }
+            (Cell::set(codes.clone()).unwrap(), cell(0, 9), 0, 0)
+        })
+    };
+    let [before, after] = [3, 4].map(|size| published(&chosen(size).collect::<Vec<Row>>()));
+    let known = Known {
+        earlier: vec![Subject::new(&before, 3)],
+        ..Known::default()
+    };
+    assert_eq!(
+        tried(Attack::Newcomers, &after, &known).verdict,
+        Verdict::NotTried
+    );
+}
+
+#[test]
+fn a_small_table_has_ends_too() {
+    // 290 people, of whom the eldest is the end of the last class.
+    let people: Vec<Person> = (0..290).map(|one| (one / 3, 0, one % 5)).collect();
+    let end = |greatest: u32| {
+        let row = |one: &Person| {
+            let age = if one.0 < 60 {
+                cell(0, 59)
+            } else {
+                cell(60, greatest)
+            };
+            (age, cell(0, 9), one.2, 0)
+        };
+        published(&people.iter().map(row).collect::<Vec<Row>>())
+    };
+    let finding = tried(Attack::Ends, &end(96), &known(&[&people], &[]));
+    assert_eq!(finding.verdict, Verdict::Falls, "{finding:?}");
+    assert_eq!(
+        tried(Attack::Ends, &end(99), &known(&[&people], &[])).verdict,
+        Verdict::Holds
+    );
+    // Three people are too few for any of them to be rarer than k.
+    let few = known(&[&people[..3]], &[]);
+    assert_eq!(
+        tried(Attack::Ends, &end(96), &few).verdict,
+        Verdict::NotTried
+    );
+}

@@ -1,5 +1,6 @@
 //! Small releases of `age` (0 to 99), `zip` (0 to 9) and `disease` (0 to 5), with `cost` as it is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hedgerow_data::{
@@ -46,13 +47,14 @@ fn generalized(cells: impl Iterator<Item = Cell>) -> ReleaseColumn {
         cells: Vec::new(),
         codes: Vec::new(),
     };
+    let mut known: HashMap<Cell, u32> = HashMap::new();
     for cell in cells {
-        let place = column.cells.iter().position(|known| *known == cell);
-        let place = place.unwrap_or_else(|| {
+        let next = known.len() as u32;
+        let place = *known.entry(cell.clone()).or_insert(next);
+        if place == next {
             column.cells.push(cell);
-            column.cells.len() - 1
-        });
-        column.codes.push(place as u32);
+        }
+        column.codes.push(place);
     }
     ReleaseColumn::Generalized(column)
 }

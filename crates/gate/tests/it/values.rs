@@ -202,3 +202,39 @@ fn a_counted_release_falls_as_its_records_do() {
         );
     }
 }
+
+#[test]
+fn an_attribute_that_tells_nothing_hides_no_other() {
+    use std::sync::Arc;
+
+    use hedgerow_data::{Release, Role, Schema};
+
+    // Nearly everybody has the same cost, which is certain of nearly all and of strangers too; half of the classes
+    // have one disease each.
+    let mut attributes = crate::made::schema().attributes().to_vec();
+    attributes[3].role = Role::Sensitive;
+    let schema = Arc::new(Schema::new(attributes));
+    let rows = (0..40u32).flat_map(|class| {
+        (0..5u32).map(move |one| {
+            let disease = if class < 20 { class % 6 } else { one };
+            let cost = u32::from(class == 39 && one == 0);
+            (cell(class, class), cell(0, 9), disease, cost)
+        })
+    });
+    let rows: Vec<Row> = rows.collect();
+    let columns = published(&rows).columns().to_vec();
+    let release = Release::new(Arc::clone(&schema), columns, rows.len());
+    let of = |one: Attack, is_joined| {
+        let subject = Subject::new(&release, 3).with_sensitive_joined(is_joined);
+        attack(one, &subject, &Known::default(), &Limits::default())
+    };
+    for one in [Attack::Certain, Attack::Skew] {
+        let finding = of(one, false);
+        assert_eq!(finding.verdict, Verdict::Falls, "{finding:?}");
+        assert_eq!(at_risk(&finding), 100);
+        assert!(finding.measured.unwrap().falls.contains("`disease`"));
+    }
+    // Where both are certain, so is their product, and models see that: what is left is no more than by chance.
+    let finding = of(Attack::Product, true);
+    assert_eq!(finding.verdict, Verdict::Holds, "{finding:?}");
+}
