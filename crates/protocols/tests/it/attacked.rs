@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::attacked::{
-    AT_ENDS, Asked, STEPS, by_one, by_two, enough, have_all, ranked, sums,
+    AT_ENDS, Asked, COMMON, STEPS, by_one, by_two, enough, have_all, ranked, sums,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Party, Security, Settings, What};
@@ -104,7 +104,7 @@ impl Held {
                 .await?,
             ),
         };
-        let enough = enough(&mut party, self.k, own).await?;
+        let enough = enough(&mut party, COMMON, own, &vec![self.k; own.len()]).await?;
         let has: Vec<bool> = own.iter().map(|records| *records > 0).collect();
         let all = have_all(&mut party, &has).await?;
         let entries = party.ledger().entries().iter();
@@ -230,7 +230,55 @@ fn impossible_numbers_of_attacks_end_the_run() {
                 .flatten()
                 .all(|(least, greatest)| *least < VALUES && *greatest < VALUES)
     };
-    // Each lie is found before a number of it is opened.
+    // Numbers that are added to frames do not open; what a site says of its own rows is held against
+    // bounds below.
     let (refused, _) = struck("attacked", &simulation, &run, &is_right);
     assert!(refused > 0);
+}
+
+/// A site that lies about its own rows sends frames that open; what opens is held against what there can be.
+#[test]
+fn more_records_than_there_are_end_the_run_at_the_sites_that_were_lied_to() {
+    const RECORDS: u64 = 100;
+    for settings in [Settings::hardened(), Settings::published()] {
+        // Too many, and so many that sums begin anew at zero and are fewer than an honest site has.
+        for lie in [RECORDS, 1 << 40, 0u64.wrapping_sub(25)] {
+            let results = Simulation::new(3, 1)
+                .settings(settings)
+                .run(async |mut party: Party| {
+                    let own = match party.me().index() {
+                        1 => lie,
+                        _ => 20,
+                    };
+                    sums(&mut party, AT_ENDS, &[own, 3], RECORDS).await
+                });
+            let results = results.results;
+            for site in [0, 2] {
+                let error = results[site].as_ref().unwrap_err().to_string();
+                assert!(
+                    error.contains("more records than there are"),
+                    "{lie}: {error}"
+                );
+                assert!(error.contains(AT_ENDS.name()), "{lie}: {error}");
+            }
+        }
+        for lie in [MILLION + 1, u64::MAX] {
+            let results = Simulation::new(3, 1)
+                .settings(settings)
+                .run(async |mut party: Party| {
+                    let own = match party.me().index() {
+                        1 => lie,
+                        _ => 20,
+                    };
+                    by_one(&mut party, own).await
+                });
+            let results = results.results;
+            for site in [0, 2] {
+                // A share of more than the whole is taken for the whole, or refused.
+                if let Ok(greatest) = &results[site] {
+                    assert_eq!(*greatest, MILLION, "{lie}");
+                }
+            }
+        }
+    }
 }
