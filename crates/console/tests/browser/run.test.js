@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { askedIn, launch, Person } from "./browser.js";
-import { PLANTED, SITES, World, hasSql, hedgerow, until } from "./world.js";
+import { PLANTED, SITES, World, hasSql, hedgerow } from "./world.js";
 
 let browser;
 before(async () => {
@@ -156,7 +156,7 @@ test("from no study to a signed release, and questions to it, with no shell", as
   });
 });
 
-test("three sites run together, each officer approves, and everybody has the release", async () => {
+test("each officer approves a run, and everybody has the release; one refuses the next, and every site says so", async () => {
   const world = await World.signed();
   await within(world, async () => {
     for (const site of SITES) await world.start(site);
@@ -213,67 +213,69 @@ test("three sites run together, each officer approves, and everybody has the rel
     const refused = await analyst.page.goto("/runs");
     assert.equal(refused.status(), 403);
 
+    // The third run is refused at one site.
+    await starts(steward, 3);
+    for (const site of ["north", "south"]) {
+      await finds(officers[site], 3);
+      await officers[site].decides("Approve");
+    }
+    await finds(officers.east, 3);
+    await officers.east.decides(/^Refuse/);
+    await officers.east.sees("its number is not used again");
+    await officers.south.sees("`east` has given the run up");
+    await steward.sees("`east` has given the run up");
+    await steward.page.locator("summary", { hasText: "Give it up" }).click();
+    await steward.decides("Give the run up");
+    await steward.sees("run 4 is the next");
+    await officers.north.page.goto("/releases");
+    await officers.north.page.locator('a[href="/releases/2"]').waitFor();
+    assert.equal(await officers.north.page.locator('a[href="/releases/3"]').count(), 0);
+
     await officers.east.page.goto("/ledger");
-    await officers.east.sees("north");
+    await officers.east.sees("north has learned");
     await officers.east.page.goto("/audit");
-    await officers.east.sees("run approved");
+    for (const done of ["run approved", "run refused"]) await officers.east.sees(done);
     for (const person of [...Object.values(officers), steward, analyst]) await person.sawNothingElse();
   });
 });
 
-test("an officer refuses, and every site says so", async () => {
-  const world = await World.signed();
-  await within(world, async () => {
-    for (const site of SITES) await world.start(site);
-    const { officers, steward } = await people(world);
-    await starts(steward, 1);
-    await steward.page.getByRole("link", { name: "To the release" }).waitFor({ timeout: 90_000 });
-    await starts(steward, 2);
-    for (const site of ["north", "south"]) {
-      await finds(officers[site], 2);
-      await officers[site].sees("May this site's rows be in this run?");
-      await officers[site].decides("Approve");
-    }
-    await finds(officers.east, 2);
-    await officers.east.sees("May this site's rows be in this run?");
-    await officers.east.decides(/^Refuse/);
-    await officers.east.sees(/refused/);
-    await officers.north.page.goto("/runs/2");
-    await officers.north.sees(/east/, 90);
-    await officers.north.page.goto("/releases");
-    assert.equal(await officers.north.page.locator('a[href="/releases/2"]').count(), 0);
-    for (const person of [...Object.values(officers), steward]) await person.sawNothingElse();
-  });
-});
-
-test("a site that is away is named, and a site that is killed goes on where the run stands", async () => {
-  const world = await World.signed({ asks: false });
+test("a site that is away or killed in the middle of a run is named, and the run goes on by itself", async () => {
+  const world = await World.signed({ asks: false, rows: 1200 });
   await within(world, async () => {
     await world.start("north");
     await world.start("south");
     const officer = await (await Person.arrive(browser, world.consoles.get("north"), "otto")).signIn();
     const steward = await askedIn(browser, officer, "stella", "steward");
     await starts(steward, 1);
-    await steward.sees(/east/, 30);
+    await steward.sees("Not connected with east.");
+    await steward.sees("ask there whether the node is up");
 
-    // One of those who wait loses its power, and comes back.
-    await world.kill("south");
-    await world.start("south");
+    // From here on nobody reloads a page.
     await world.start("east");
-    await until("the release", async () => {
-      await steward.page.goto("/runs/1");
-      const again = steward.page.getByRole("button", { name: "Go on with it" });
-      if (await again.count()) await again.click();
-      return (await steward.page.getByRole("link", { name: "To the release" }).count()) > 0;
-    }, 120);
+    const other = await (await Person.arrive(browser, world.consoles.get("east"), "otto")).signIn();
+    await finds(other, 1);
+    await steward.page.locator("ol.steps li").first().waitFor({ timeout: 120_000 });
+    await world.kill("south");
+    assert.ok(!fs.existsSync(path.join(world.folder("south"), "data/release-1")), "the run is in its middle");
+    for (const person of [steward, other]) {
+      await person.sees("Not connected with south.");
+      await person.sees("ask there whether the node is up");
+    }
+    await officer.page.goto("/");
+    await officer.sees("A run is under way, and waits for south");
+
+    await world.start("south");
+    for (const person of [steward, other]) {
+      await person.page.getByRole("link", { name: "To the release" }).waitFor({ timeout: 120_000 });
+    }
     for (const site of SITES) {
       // Ends with 1 where a release does not hold.
       hedgerow(world.folder(site), "verify", "data/release-1", "--study", "study.toml");
     }
     // The page of a node that is gone says so, and does not go on as if nothing were.
     await world.kill("north");
-    await steward.sees("The console does not answer. What you see may be old.", 30);
-    await officer.sawNothingElse();
+    await steward.sees("The console does not answer. What you see may be old.");
+    for (const person of [officer, steward, other]) await person.sawNothingElse();
     assert.ok(!world.log("north").includes(PLANTED));
   });
 });

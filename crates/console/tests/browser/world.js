@@ -57,9 +57,9 @@ export class World {
   #addresses = new Map();
 
   // Sites whose study all have signed; with `asks`, their officers are asked before a second run.
-  static async signed({ asks = true } = {}) {
+  static async signed({ asks = true, rows = 400 } = {}) {
     const world = new World();
-    await world.#found();
+    await world.#found(rows);
     world.#settle(asks);
     for (const site of SITES) hedgerow(world.folder(site), "study", "sign", "--site", "site.toml");
     world.exchangeSignatures();
@@ -69,7 +69,7 @@ export class World {
   // Sites with rows and a file that accepts nothing: no key, no study, nobody who may use the pages.
   static async bare() {
     const world = new World();
-    await world.#found();
+    await world.#found(400);
     for (const site of SITES) {
       const lines = [`site = "${site}"`, 'study = "study.toml"', `key = "${site}.key"`, 'data = "data"'];
       const text = [...lines, "", "[source]", 'file = "rows.csv"', ""].join("\n");
@@ -79,9 +79,9 @@ export class World {
   }
 
   // Folders with rows, and addresses.
-  async #found() {
+  async #found(rows) {
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), "hedgerow-browser-"));
-    hedgerow(this.root, "generate", "hospital", "--rows", "400", "--sites", "3", "--out", "made");
+    hedgerow(this.root, "generate", "hospital", "--rows", `${rows}`, "--sites", "3", "--out", "made");
     this.consoles = new Map();
     const whole = [];
     for (const site of SITES) {
@@ -89,9 +89,9 @@ export class World {
       this.#addresses.set(site, `127.0.0.1:${await freePort()}`);
       this.consoles.set(site, `http://127.0.0.1:${await freePort()}`);
       const text = fs.readFileSync(path.join(this.root, "made", `${site}.csv`), "utf8");
-      const [head, ...rows] = text.trimEnd().split("\n");
+      const [head, ...records] = text.trimEnd().split("\n");
       const place = head.split(",").indexOf("patient");
-      const planted = rows.map((row, number) => {
+      const planted = records.map((row, number) => {
         const cells = row.split(",");
         cells[place] = `${PLANTED}-${site}-${number}`;
         return cells.join(",");
