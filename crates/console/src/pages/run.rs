@@ -24,41 +24,38 @@ pub(crate) async fn page(
     Extension(visit): Extension<Visit>,
     Path(number): Path<u32>,
 ) -> Result<Response, Failure> {
-    let found = console
-        .ask(move |site| Ok((site.run_status(number)?, site.release(number))))
+    let (run, release, is_due) = console
+        .ask(move |site| {
+            let run = site.run_status(number)?;
+            // A run that was asked for a moment ago is known as soon as the node has begun it.
+            let is_due = run.is_none() && site.runs(0, 0)?.due == number;
+            Ok((run, site.release(number), is_due))
+        })
         .await?;
-    let (Some(run), release) = found else {
+    if run.is_none() && !is_due {
         return Err(Failure::absent(&format!(
             "this site knows of no run {number}"
         )));
-    };
+    }
     let site = shell(console.path());
+    let now = match &run {
+        Some(run) => stands(run, release.as_ref(), &visit),
+        None => html! {
+            p.lead { "This run has not begun here yet. Once this site’s node is asked for it and begins, this page shows how far it is." }
+        },
+    };
     let body = html! {
         h1 { "Run " (number) }
-        (live("run", &html! {
-            p.lead { (state(run.state)) " " (where_it_stands(&run)) }
-            @if let Some(why) = &run.reason {
-                div.said.wait {
-                    (told(&reason(why, run.state)))
-                    @if run.state == RunState::Failed && may_send("/runs/{number}/give-up", visit.role) {
-                        p { "What a command is named for here, the buttons below do too." }
-                    }
-                }
-            }
-            (waits(missing(&run)))
-            @if let Some(release) = &release { (released(release)) }
-            (acts(&run, &visit))
-            (times(&run))
-            div.columns { (steps(&run)) (peers(&run)) }
-        }))
+        (live("run", &now))
     };
-    let commands = match run.state {
-        RunState::Asking => vec![
+    let commands = match run.map(|run| run.state) {
+        None => vec![format!("hedgerow run --site {site} --number {number}")],
+        Some(RunState::Asking) => vec![
             format!("hedgerow run approve {number} --site {site}"),
             format!("hedgerow run refuse {number} --site {site}"),
         ],
-        state if state.is_over() => vec![format!("hedgerow status --site {site}")],
-        _ => vec![
+        Some(state) if state.is_over() => vec![format!("hedgerow status --site {site}")],
+        Some(_) => vec![
             format!("hedgerow run --site {site} --number {number}"),
             format!("hedgerow run --site {site} --number {number} --abandon"),
         ],
@@ -169,6 +166,26 @@ pub(crate) async fn give_up(
 
 fn back(number: u32) -> Response {
     Redirect::to(&format!("/runs/{number}")).into_response()
+}
+
+/// How a run stands, and what may be done about it.
+fn stands(run: &RunStatus, release: Option<&ReleaseOf>, visit: &Visit) -> Markup {
+    html! {
+        p.lead { (state(run.state)) " " (where_it_stands(run)) }
+        @if let Some(why) = &run.reason {
+            div.said.wait {
+                (told(&reason(why, run.state)))
+                @if run.state == RunState::Failed && may_send("/runs/{number}/give-up", visit.role) {
+                    p { "What a command is named for here, the buttons below do too." }
+                }
+            }
+        }
+        (waits(missing(run)))
+        @if let Some(release) = release { (released(release)) }
+        (acts(run, visit))
+        (times(run))
+        div.columns { (steps(run)) (peers(run)) }
+    }
 }
 
 /// Why a run waits or failed; what a shell would do next is done by the buttons below.

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import path from "node:path";
 
 import { askedIn, launch, Person } from "./browser.js";
-import { SITES, World, until } from "./world.js";
+import { SITES, World } from "./world.js";
 
 const WIDTHS = [360, 800, 1400];
 const PAGES = [
@@ -39,12 +39,10 @@ before(async () => {
   steward = await askedIn(browser, officer, "stella", "steward");
   await steward.page.goto("/runs");
   await steward.page.getByRole("button", { name: "Start it" }).click();
-  await until("the release", async () => {
-    await steward.page.goto("/runs/1");
-    return (await steward.page.getByRole("link", { name: "To the release" }).count()) > 0;
-  });
+  await steward.page.getByRole("link", { name: "To the release" }).waitFor();
   await steward.page.goto("/releases/1");
   await steward.page.getByRole("button", { name: "Compare with publishing alone" }).click();
+  await steward.sees("This site alone");
   await steward.page.getByRole("button", { name: "Attack it" }).click();
   await steward.page.getByRole("button", { name: "Attack it again" }).waitFor();
   await steward.page.goto("/draft");

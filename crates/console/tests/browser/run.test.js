@@ -25,12 +25,12 @@ async function people(world) {
   return { officers, steward };
 }
 
-// The steward starts a run from the page, and follows it.
+// The steward starts a run from the page, and is led to the page of the run, which may not have begun.
 async function starts(steward, run) {
   await steward.page.goto("/runs");
   await steward.sees(`Run ${run} is due`);
   await steward.page.getByRole("button", { name: "Start it" }).click();
-  await steward.page.goto(`/runs/${run}`);
+  await steward.page.waitForURL(`**/runs/${run}`);
 }
 
 // Somebody finds a run on the first page, which nobody reloads.
@@ -177,6 +177,7 @@ test("each officer approves a run, and everybody has the release; one refuses th
       // Nothing is decided without the password.
       await officers[site].page.getByLabel(/password/i).first().fill("something else entirely");
       await officers[site].page.getByRole("button", { name: "Approve" }).click();
+      await officers[site].sees("the password is not right, and nothing was done");
       await officers[site].page.goto("/runs/2");
       await officers[site].decides("Approve");
     }
