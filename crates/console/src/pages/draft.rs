@@ -260,7 +260,7 @@ fn columns(now: &Now, fit: &fit::Known, visit: &Visit, may: bool) -> Markup {
     };
     let table = html! {
         div.scroll tabindex="0" role="region" aria-labelledby="columns" {
-            table {
+            table.wide {
                 thead { tr { th scope="col" { "Column" } th scope="col" { "Role" } th scope="col" { "Values" } th scope="col" { "Not covered" } th scope="col" { span.unseen { "Change" } } } }
                 tbody {
                     @for (place, column) in columns.iter().enumerate().take(MOST_COLUMNS) {

@@ -31,7 +31,7 @@ pub(crate) async fn page(
     let (number, of) = asked.among(ledger.sites.len(), OF_A_PAGE);
     let body = html! {
         h1 { "Ledger" }
-        p.lead { "What each other site has learned through this one’s runs and questions, since the beginning: also in runs that failed or were given up. Names and counts, never a value." }
+        p.lead { "What each other site has learned through this one’s runs and questions, since the beginning: also in runs that failed or were given up. Names and counts, never a value. The page " a href="/study" { "Study" } " says of each line what is told, and what could be worked out from it." }
         (live("ledger", &html! {
             @if ledger.sites.is_empty() { p.empty { "No other site has learned anything." } }
             @for (place, (site, learned)) in ledger.sites.iter().enumerate().skip((number - 1) * OF_A_PAGE).take(OF_A_PAGE) {
@@ -60,7 +60,7 @@ fn of_site(ledger: &SiteLedger, number: usize, site: &str, learned: &[LearnedInA
         section aria-labelledby=(id) {
             h2 id=(id) { (site) " has learned" }
             div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-                table {
+                table.wide {
                     thead { tr {
                         th scope="col" { "What" } th.number scope="col" { "Values" } th scope="col" { "To" }
                         th scope="col" { "Allowed by" } th scope="col" { "Runs" }

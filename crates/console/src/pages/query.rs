@@ -231,7 +231,7 @@ async fn show(console: &Arc<Console>, visit: &Visit, typed: Typed) -> Result<Res
     let chosen = manifest.as_ref().map(|(release, _)| release);
     let body = html! {
         h1 { "Query" }
-        p.lead { "A release is asked in SQL. What it says about a group is certain within bounds: the truth about the records lies from low to high, and the estimate between them is a model." }
+        p.lead { "Ask a release a question in SQL. For each total the release gives three numbers: the truth about the records lies between low and high for certain; the estimate between them is a guess that takes all values of a group for equally likely." }
         @if program.is_none() {
             div.said.wait { (told(&absent())) p { "Until then a release is asked in no SQL from here. Its files can be downloaded all the same." } }
         }
@@ -272,14 +272,24 @@ fn columns(release: &ReleaseOf, manifest: Option<&Manifest>, is_open: bool) -> M
                         div {
                             dt { code { (column.name) } }
                             dd {
-                                (column.role.name())
-                                @if column.role == Role::Quasi && column.range.is_some() { ", also " code { (column.name) "_low" } " and " code { (column.name) "_high" } }
+                                (published(column.role))
+                                @if column.role == Role::Quasi && column.range.is_some() { "; also " code { (column.name) "_low" } " and " code { (column.name) "_high" } }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// How a release writes the values of a column with a role.
+const fn published(role: Role) -> &'static str {
+    match role {
+        Role::Quasi => "less exact than at the sites, the same for a whole group",
+        Role::Sensitive => "as it is, within its group",
+        Role::Other => "as it is",
+        Role::Identifier => "never published",
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn page(
     let (lines, number, of, data) = found;
     let body = html! {
         h1 { "Releases" }
-        p.lead { "What all sites signed and what may leave the house: one folder for each run, which describes itself." }
+        p.lead { "What all sites have signed, and what may be handed on to others: one folder for each run, with a description of it inside." }
         (live("releases", &table(&lines)))
         (pages("/releases", number, of))
     };

@@ -10,12 +10,12 @@ use hedgerow::{CarriedOut, ReleaseOf, RunState, RunStatus};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::runs::{state, where_it_stands};
+use super::runs::{missing, state, where_it_stands};
 use crate::console::Console;
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
-use crate::html::parts::{button, figure, hash, live, password_again, shell, told};
+use crate::html::parts::{Tone, badge, button, figure, hash, live, password_again, shell, told};
 use crate::routes::may_send;
 
 /// `GET /runs/{number}`.
@@ -24,33 +24,38 @@ pub(crate) async fn page(
     Extension(visit): Extension<Visit>,
     Path(number): Path<u32>,
 ) -> Result<Response, Failure> {
-    let found = console
-        .ask(move |site| Ok((site.run_status(number)?, site.release(number))))
+    let (run, release, is_due) = console
+        .ask(move |site| {
+            let run = site.run_status(number)?;
+            // A run that was asked for a moment ago is known as soon as the node has begun it.
+            let is_due = run.is_none() && site.runs(0, 0)?.due == number;
+            Ok((run, site.release(number), is_due))
+        })
         .await?;
-    let (Some(run), release) = found else {
+    if run.is_none() && !is_due {
         return Err(Failure::absent(&format!(
             "this site knows of no run {number}"
         )));
-    };
+    }
     let site = shell(console.path());
+    let now = match &run {
+        Some(run) => stands(run, release.as_ref(), &visit),
+        None => html! {
+            p.lead { "This run has not begun here yet. Once this site’s node is asked for it and begins, this page shows how far it is." }
+        },
+    };
     let body = html! {
         h1 { "Run " (number) }
-        (live("run", &html! {
-            p.lead { (state(run.state)) " " (where_it_stands(&run)) }
-            @if let Some(why) = &run.reason { div.said.wait { (told(&reason(why, run.state))) } }
-            @if let Some(release) = &release { (released(release)) }
-            (acts(&run, &visit))
-            (times(&run))
-            div.columns { (steps(&run)) (peers(&run)) }
-        }))
+        (live("run", &now))
     };
-    let commands = match run.state {
-        RunState::Asking => vec![
+    let commands = match run.map(|run| run.state) {
+        None => vec![format!("hedgerow run --site {site} --number {number}")],
+        Some(RunState::Asking) => vec![
             format!("hedgerow run approve {number} --site {site}"),
             format!("hedgerow run refuse {number} --site {site}"),
         ],
-        state if state.is_over() => vec![format!("hedgerow status --site {site}")],
-        _ => vec![
+        Some(state) if state.is_over() => vec![format!("hedgerow status --site {site}")],
+        Some(_) => vec![
             format!("hedgerow run --site {site} --number {number}"),
             format!("hedgerow run --site {site} --number {number} --abandon"),
         ],
@@ -96,17 +101,13 @@ pub(crate) async fn approve(
     Path(number): Path<u32>,
     Extension(fields): Extension<Fields>,
 ) -> Result<Response, Failure> {
-    console.confirm(&visit, fields.get("password")).await?;
     let approve = console.ask(move |site| site.approve(number));
-    let what = ("run approved", format!("run {number}"));
-    let done = |by: &CarriedOut| match by {
-        CarriedOut::ByProcess => {
-            format!("run {number} is approved, and this site's process goes on with it")
-        }
-        _ => format!("run {number} is approved; it begins when this site's node is asked for it"),
+    let done = |is_at_work: bool| match is_at_work {
+        true => "is approved, and this site's process goes on with it",
+        false => "is approved; it begins when this site's node is asked for it",
     };
-    console.carry_out(&visit, what, approve, done).await?;
-    Ok(back(number))
+    let what = ("run approved", number);
+    decide(&console, &visit, &fields, what, approve, done).await
 }
 
 /// `POST /runs/{number}/refuse`: with the officer's password again.
@@ -116,18 +117,31 @@ pub(crate) async fn refuse(
     Path(number): Path<u32>,
     Extension(fields): Extension<Fields>,
 ) -> Result<Response, Failure> {
-    console.confirm(&visit, fields.get("password")).await?;
     let refuse = console.act(async move |site| site.refuse(number).await);
-    let what = ("run refused", format!("run {number}"));
-    let done = |by: &CarriedOut| match by {
-        CarriedOut::ByProcess => format!(
-            "run {number} is refused, and its number is not used again; this site's process tells the peers"
-        ),
-        _ => format!(
-            "run {number} is refused, and its number is not used again; the peers that could be reached were told"
-        ),
+    let done = |is_at_work: bool| match is_at_work {
+        true => "is refused, and its number is not used again; this site's process tells the peers",
+        false => {
+            "is refused, and its number is not used again; the peers that could be reached were told"
+        }
     };
-    console.carry_out(&visit, what, refuse, done).await?;
+    let what = ("run refused", number);
+    decide(&console, &visit, &fields, what, refuse, done).await
+}
+
+/// Carries out the officer's word about a run, with the password again. What is said of it depends on whether a
+/// process of this site is at work on the run.
+async fn decide(
+    console: &Console,
+    visit: &Visit,
+    fields: &Fields,
+    (what, number): (&str, u32),
+    act: impl Future<Output = Result<CarriedOut, Failure>>,
+    done: impl FnOnce(bool) -> &'static str,
+) -> Result<Response, Failure> {
+    console.confirm(visit, fields.get("password")).await?;
+    let what = (what, format!("run {number}"));
+    let done = |by: &CarriedOut| format!("run {number} {}", done(*by == CarriedOut::ByProcess));
+    console.carry_out(visit, what, act, done).await?;
     Ok(back(number))
 }
 
@@ -154,12 +168,47 @@ fn back(number: u32) -> Response {
     Redirect::to(&format!("/runs/{number}")).into_response()
 }
 
+/// How a run stands, and what may be done about it.
+fn stands(run: &RunStatus, release: Option<&ReleaseOf>, visit: &Visit) -> Markup {
+    html! {
+        p.lead { (state(run.state)) " " (where_it_stands(run)) }
+        @if let Some(why) = &run.reason {
+            div.said.wait {
+                (told(&reason(why, run.state)))
+                @if run.state == RunState::Failed && may_send("/runs/{number}/give-up", visit.role) {
+                    p { "What a command is named for here, the buttons below do too." }
+                }
+            }
+        }
+        (waits(missing(run)))
+        @if let Some(release) = release { (released(release)) }
+        (acts(run, visit))
+        (times(run))
+        div.columns { (steps(run)) (peers(run)) }
+    }
+}
+
 /// Why a run waits or failed; what a shell would do next is done by the buttons below.
 fn reason(why: &str, state: RunState) -> String {
     match state {
         RunState::Asking => format!("it waits because {why}"),
         RunState::Failed => format!("it failed: {why}"),
         _ => why.to_owned(),
+    }
+}
+
+/// Which sites a run that is under way waits for, and what is to be done.
+fn waits(missing: &[String]) -> Markup {
+    html! {
+        @if !missing.is_empty() {
+            div.said.wait {
+                p { strong { "Not connected with " (missing.join(", ")) "." } " The run waits, and nothing of it is lost." }
+                p.hint {
+                    strong { "Next step: " }
+                    "ask there whether the node is up. As soon as it is back, the run goes on where it stands; here nothing is to be done."
+                }
+            }
+        }
     }
 }
 
@@ -219,6 +268,11 @@ fn sure(visit: &Visit, number: u32, what: &str, words: &str, class: &str) -> Mar
     }
 }
 
+/// A time, unless it is empty: a run that was refused before it began has none.
+fn said(time: Option<&str>) -> Option<&str> {
+    time.filter(|time| !time.is_empty())
+}
+
 fn times(run: &RunStatus) -> Markup {
     let summary = run.standing.as_ref().and_then(|one| one.answer.as_ref());
     let summary: Option<Value> = summary.and_then(|(_, json, _)| serde_json::from_str(json).ok());
@@ -228,8 +282,8 @@ fn times(run: &RunStatus) -> Markup {
         .and_then(|one| one["cost"]["seconds"].as_f64());
     html! {
         dl.figures {
-            @if let Some(started) = &run.started { (figure("Begun", started)) }
-            @if let Some(ended) = &run.ended { (figure("Ended", ended)) }
+            @if let Some(started) = said(run.started.as_deref()) { (figure("Begun", started)) }
+            @if let Some(ended) = said(run.ended.as_deref()) { (figure("Ended", ended)) }
             (figure("Study", hash(&run.study_hash)))
             @if let Some(rounds) = cost("rounds") { (figure("Rounds", thousands(rounds))) }
             @if let Some(messages) = cost("messages") { (figure("Messages", thousands(messages))) }
@@ -259,31 +313,31 @@ fn steps(run: &RunStatus) -> Markup {
 }
 
 fn peers(run: &RunStatus) -> Markup {
-    let waiting = run
-        .standing
-        .as_ref()
-        .filter(|_| run.state == RunState::Running);
-    let waiting = waiting
-        .map(|one| one.waiting_for.as_slice())
-        .unwrap_or_default();
+    let missing = missing(run);
+    let is_running = run.state == RunState::Running;
     html! {
         @if !run.peers.is_empty() {
             section aria-labelledby="peers" {
                 h2 #peers { "Peer by peer" }
                 table {
-                    thead { tr { th scope="col" { "Peer" } th scope="col" { "Sent" } th scope="col" { "Received" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Peer" } th.number scope="col" { "Sent" } th.number scope="col" { "Received" } @if is_running { th scope="col" { "Line" } } } }
                     tbody {
                         @for peer in &run.peers {
                             tr {
                                 th scope="row" { (peer.site) }
                                 td.number { (thousands(peer.sent)) }
                                 td.number { (thousands(peer.received)) }
-                                td { @if waiting.contains(&peer.site) { "waited for" } }
+                                @if is_running {
+                                    td {
+                                        @if missing.contains(&peer.site) { (badge(Tone::Wait, "waited for")) }
+                                        @else { (badge(Tone::Good, "connected")) }
+                                    }
+                                }
                             }
                         }
                     }
                 }
-                p.quiet { "Frames, each of which is written down before it is used." }
+                p.quiet { "Counted in frames, the pieces in which messages travel. Each is written down before it is used." }
             }
         }
     }

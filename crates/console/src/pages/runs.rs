@@ -109,6 +109,17 @@ pub(crate) fn state(state: RunState) -> Markup {
     badge(tone, state.words())
 }
 
+/// The sites with which a run that is under way has no connection.
+pub(crate) fn missing(run: &RunStatus) -> &[String] {
+    let standing = run
+        .standing
+        .as_ref()
+        .filter(|_| run.state == RunState::Running);
+    standing
+        .map(|one| one.waiting_for.as_slice())
+        .unwrap_or_default()
+}
+
 /// Whom a run waits for, or its step.
 pub(crate) fn where_it_stands(run: &RunStatus) -> Markup {
     let standing = run

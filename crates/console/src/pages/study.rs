@@ -356,7 +356,7 @@ fn signatures(read: &Read) -> Markup {
         section aria-labelledby="signatures" {
             h2 #signatures { "Sites and signatures" }
             div.scroll tabindex="0" role="region" aria-labelledby="signatures" {
-                table {
+                table.wide {
                     thead { tr { th scope="col" { "Site" } th scope="col" { "Address" } th scope="col" { "Key" } th scope="col" { "Signature" } } }
                     tbody {
                         @for site in read.sites.iter().take(MOST_SITES) {

@@ -159,7 +159,7 @@ fn table(users: &[User], waiting: &[For], visit: &Visit, may: bool) -> Markup {
                         tr {
                             th scope="row" { (user.name) @if user.name == visit.name { " " small { "you" } } }
                             td { (user.role) }
-                            td { (user.added) }
+                            td.time { (user.added) }
                             @if may { td { div.acts {
                                 (act(visit, "/users/invite", &user.name, "Link for a new password", "quiet"))
                                 @if user.name != visit.name { (act(visit, "/users/remove", &user.name, "Remove", "danger")) }

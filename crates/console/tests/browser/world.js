@@ -1,6 +1,6 @@
 // Three sites on this machine, each in a folder of its own as institutions have it, with a node that serves the
-// console. What the pages cannot do is done by the command, as between-institutions.md types it: keys, a study with the
-// sites in it, and the first user.
+// console. Most tests begin where all have signed, and have the commands of between-institutions.md do what comes before;
+// `World.bare` begins where there is nothing but rows and a site's file.
 
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
@@ -44,64 +44,107 @@ export async function until(what, ask, seconds = 60) {
   }
 }
 
+// Whether releases can be asked in SQL: the program lies beside `hedgerow`, or on PATH.
+export function hasSql() {
+  const folders = [path.dirname(fs.realpathSync(HEDGEROW)), ...(process.env.PATH ?? "").split(path.delimiter)];
+  return folders.some((folder) => fs.existsSync(path.join(folder, "hedgerow-sql")));
+}
+
 export class World {
-  #nodes = new Map();
+  // What runs at each site: a node, or a console alone.
+  #running = new Map();
+  // Where the node of each site listens.
+  #addresses = new Map();
 
   // Sites whose study all have signed; with `asks`, their officers are asked before a second run.
-  static async signed({ asks = true } = {}) {
+  static async signed({ asks = true, rows = 400 } = {}) {
     const world = new World();
-    await world.#found(asks);
+    await world.#found(rows);
+    world.#settle(asks);
     for (const site of SITES) hedgerow(world.folder(site), "study", "sign", "--site", "site.toml");
     world.exchangeSignatures();
     return world;
   }
 
-  // The same before anybody has signed.
-  static async unsigned({ asks = true } = {}) {
+  // Sites with rows and a file that accepts nothing: no key, no study, nobody who may use the pages.
+  static async bare() {
     const world = new World();
-    await world.#found(asks);
+    await world.#found(400);
+    for (const site of SITES) {
+      const lines = [`site = "${site}"`, 'study = "study.toml"', `key = "${site}.key"`, 'data = "data"'];
+      const text = [...lines, "", "[source]", 'file = "rows.csv"', ""].join("\n");
+      world.#writeSite(site, text);
+    }
     return world;
   }
 
-  async #found(asks) {
+  // Folders with rows, and addresses.
+  async #found(rows) {
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), "hedgerow-browser-"));
-    hedgerow(this.root, "generate", "hospital", "--rows", "400", "--sites", "3", "--out", "made");
-    const made = path.join(this.root, "made");
-    let study = fs.readFileSync(path.join(made, "study.toml"), "utf8").replace(/^# m = 1/m, "m = 1");
+    hedgerow(this.root, "generate", "hospital", "--rows", `${rows}`, "--sites", "3", "--out", "made");
     this.consoles = new Map();
+    const whole = [];
     for (const site of SITES) {
-      const folder = this.folder(site);
-      fs.mkdirSync(folder);
-      const key = hedgerow(folder, "keygen", "--out", `${site}.key`);
-      study += `\n[[site]]\nname = "${site}"\naddress = "127.0.0.1:${await freePort()}"\n${key}`;
-      const [head, ...rows] = fs.readFileSync(path.join(made, `${site}.csv`), "utf8").trimEnd().split("\n");
+      fs.mkdirSync(this.folder(site));
+      this.#addresses.set(site, `127.0.0.1:${await freePort()}`);
+      this.consoles.set(site, `http://127.0.0.1:${await freePort()}`);
+      const text = fs.readFileSync(path.join(this.root, "made", `${site}.csv`), "utf8");
+      const [head, ...records] = text.trimEnd().split("\n");
       const place = head.split(",").indexOf("patient");
-      const planted = rows.map((row, number) => {
+      const planted = records.map((row, number) => {
         const cells = row.split(",");
         cells[place] = `${PLANTED}-${site}-${number}`;
         return cells.join(",");
       });
-      fs.writeFileSync(path.join(folder, "rows.csv"), [head, ...planted, ""].join("\n"));
+      fs.writeFileSync(path.join(this.folder(site), "rows.csv"), [head, ...planted, ""].join("\n"));
+      whole.push(...(whole.length === 0 ? [head] : []), ...planted);
     }
+    // Invented, and with every value that the sites have: a study is drafted of it.
+    this.rehearsal = path.join(this.root, "rehearsal.csv");
+    fs.writeFileSync(this.rehearsal, [...whole, ""].join("\n"));
+  }
+
+  // Keys, a study with the sites in it, rules that let it in, and an officer who may use the pages.
+  #settle(asks) {
+    const made = path.join(this.root, "made");
+    let study = fs.readFileSync(path.join(made, "study.toml"), "utf8").replace(/^# m = 1/m, "m = 1");
+    for (const site of SITES) study += this.pinned(site, hedgerow(this.folder(site), "keygen", "--out", `${site}.key`));
     for (const site of SITES) {
       const folder = this.folder(site);
       fs.writeFileSync(path.join(folder, "study.toml"), study);
       fs.cpSync(path.join(made, "taxonomies"), path.join(folder, "taxonomies"), { recursive: true });
-      hedgerow(folder, "site", "new", "--study", "study.toml", "--site", site, "--rows", "rows.csv");
-      const file = path.join(folder, "site.toml");
-      // The officer agrees to every line.
-      let text = fs.readFileSync(file, "utf8").replace(/^( *)#(?=[^ ])/gm, "$1");
+      let text = this.#agreed(site);
       if (asks) text = text.replace(/^(rerun|runs) = .*\n/gm, "").replace("[accept]\n", '[accept]\nrerun = "ask"\nruns = 1\n');
-      const at = `127.0.0.1:${await freePort()}`;
-      text += `\n[console]\nlisten = "${at}"\n`;
-      fs.writeFileSync(file, text, { mode: 0o600 });
-      this.consoles.set(site, `http://${at}`);
+      this.#writeSite(site, text);
       execFileSync(HEDGEROW, ["console", "user", "add", "otto", "--role", "officer", "--site", "site.toml"], {
         cwd: folder,
         input: `${password("otto")}\n`,
         stdio: ["pipe", "pipe", "pipe"],
       });
     }
+  }
+
+  // The file that is drafted of the study, in which the officer agrees to every line.
+  #agreed(site) {
+    const folder = this.folder(site);
+    hedgerow(folder, "site", "new", "--study", "study.toml", "--site", site, "--rows", "rows.csv", "--out", "drafted.toml");
+    return fs.readFileSync(path.join(folder, "drafted.toml"), "utf8").replace(/^( *)#(?=[^ ])/gm, "$1");
+  }
+
+  #writeSite(site, text) {
+    const listen = this.consoles.get(site).replace("http://", "");
+    const file = path.join(this.folder(site), "site.toml");
+    fs.writeFileSync(file, `${text}\n[console]\nlisten = "${listen}"\n`, { mode: 0o600 });
+  }
+
+  // The officer writes into the site's file what the site accepts; no page does.
+  accept(site) {
+    this.#writeSite(site, this.#agreed(site));
+  }
+
+  // What the study says of a site.
+  pinned(site, key) {
+    return `\n[[site]]\nname = "${site}"\naddress = "${this.#addresses.get(site)}"\n${key.trim()}\n`;
   }
 
   folder(site) {
@@ -114,26 +157,43 @@ export class World {
     for (const site of SITES) fs.writeFileSync(path.join(this.folder(site), "study.toml.sig"), all.join(""));
   }
 
-  async start(site) {
+  // One site sends its study to the others.
+  sendStudy(from) {
+    for (const site of SITES.filter((site) => site !== from)) {
+      for (const name of ["study.toml", "taxonomies"]) {
+        fs.cpSync(path.join(this.folder(from), name), path.join(this.folder(site), name), { recursive: true });
+      }
+    }
+  }
+
+  // A node with its console, or with `command` a console alone, before there is a study that a node could serve.
+  async start(site, command = "node") {
     const log = fs.openSync(path.join(this.folder(site), "node.log"), "a");
-    const node = spawn(HEDGEROW, ["node", "--site", "site.toml"], {
+    const child = spawn(HEDGEROW, [command, "--site", "site.toml"], {
       cwd: this.folder(site),
       stdio: ["ignore", log, log],
     });
-    this.#nodes.set(site, node);
+    this.#running.set(site, child);
+    fs.closeSync(log);
     await until(`the console of ${site}`, async () => {
-      if (node.exitCode !== null) throw new Error(this.log(site));
+      if (child.exitCode !== null) throw new Error(this.log(site));
       return fetch(`${this.consoles.get(site)}/sign-in`).then((answer) => answer.ok, () => false);
     });
+  }
+
+  // The link by which the first user begins, as a console prints it.
+  firstLink(site) {
+    return until(`the first link of ${site}`, () => /http:\S+\/first\/\S+/.exec(this.log(site))?.[0]);
   }
 
   // As a machine that loses its power.
   kill(site) {
     return new Promise((resolve) => {
-      const node = this.#nodes.get(site);
-      this.#nodes.delete(site);
-      node.once("exit", resolve);
-      node.kill("SIGKILL");
+      const child = this.#running.get(site);
+      this.#running.delete(site);
+      if (child.exitCode !== null) return resolve();
+      child.once("exit", resolve);
+      child.kill("SIGKILL");
     });
   }
 
@@ -143,7 +203,7 @@ export class World {
   }
 
   async close() {
-    await Promise.all([...this.#nodes.keys()].map((site) => this.kill(site)));
+    await Promise.all([...this.#running.keys()].map((site) => this.kill(site)));
     fs.rmSync(this.root, { recursive: true, force: true });
   }
 }

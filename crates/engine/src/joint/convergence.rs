@@ -84,7 +84,10 @@ pub enum ChangePhase {
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Wave { wave, open } => write!(f, "wave {wave}: {open} classes open"),
+            Self::Wave { wave, open } => {
+                let open = count(*open as u64, "class", "classes");
+                write!(f, "wave {wave}: {open} open")
+            }
             Self::Iteration { clusters, loss, .. }
             | Self::Grown { clusters, loss }
             | Self::Refined { clusters, loss }

@@ -257,15 +257,15 @@ fn fields(shown: &Shown, visit: &Visit) -> Markup {
                 label for="kind" { "Values" }
                 select id="kind" name="kind" { @for (kind, name, words) in Kind::ALL { option value=(name) selected[form.kind == Some(kind)] { (words) } } }
                 div.fields {
-                    (field("from", "From (numbers, days)", &form.from))
-                    (field("to", "To", &form.to))
-                    (field("step", "Step, of numbers", &form.step))
-                    (field("widths", "Widths of ranges, of numbers: 5, 10", &form.widths))
+                    (field("from", "From (of numbers and days)", &form.from))
+                    (field("to", "To (of numbers and days)", &form.to))
+                    (field("step", "Smallest step (of decimals)", &form.step))
+                    (field("widths", "Widths of ranges (of numbers), such as 5, 10", &form.widths))
                 }
-                label for="values" { "A list: a value a line. A taxonomy: the root first, below each line what belongs to it, with two spaces more" }
+                label for="values" { "A list: one value on each line. A taxonomy: the top first, and below each line what belongs to it, indented by two more spaces" }
                 textarea.code id="values" name="values" rows="14" spellcheck="false" autocapitalize="none" autocomplete="off" { "\n" (form.values) }
                 label.choice { input type="checkbox" name="ordered" value="yes" checked[form.is_ordered]; span { "The order of the list means something" } }
-                label for="missing" { "What stands for no value, a line each" }
+                label for="missing" { "Texts that mean that there is no value, one on each line" }
                 textarea id="missing" name="missing" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off" { "\n" (form.missing) }
                 div.acts {
                     button type="submit" name="act" value="preview" .quiet { "Show what becomes of it" }

@@ -57,7 +57,7 @@ pub(crate) async fn save(
         }
         if !there.signed.is_empty() && !is_sure {
             return Err(Failure::wrong(format!(
-                "{} has signed the study that would be replaced, and nothing was saved\nhint: tick that it is to be replaced: all sites sign anew then",
+                "{} signed the study that would be replaced, and nothing was saved\nhint: tick that it is to be replaced: all sites sign anew then",
                 there.signed.join(", ")
             )));
         }
@@ -172,7 +172,7 @@ pub(super) async fn section(
             h2 #save { "Save it for " (now.site) }
             p { "Where it belongs: " code { (there.path.display()) } "." }
             @if is_same { p { "The study that is there says the same." } }
-            @else if !there.files.is_empty() { details { summary { "What changes beside the study that is there" } (changed_files(&there.files, &there.drafted)) } }
+            @else if !there.files.is_empty() { details { summary { "What is different from the study that is there" } (changed_files(&there.files, &there.drafted)) } }
             @if may {
                 form.sheet method="post" action="/draft/save" {
                     (csrf(visit))
@@ -180,11 +180,11 @@ pub(super) async fn section(
                     label for="save-comment" { "What changed, in a few words" }
                     input id="save-comment" name="comment" maxlength="1000" autocomplete="off";
                     @if !there.signed.is_empty() {
-                        div.said.wait { p { strong { (there.signed.join(", ")) } " has signed the study that is there. Saving replaces it: the signatures are void, and all sites sign anew." } }
+                        div.said.wait { p { strong { (there.signed.join(", ")) } " signed the study that is there. Saving replaces it: the signatures are void, and all sites sign anew." } }
                         label.choice { input type="checkbox" name="sure" value="yes" required; span { "Replace the study that is signed" } }
                     }
                     button type="submit" { "Save the study" }
-                    p.quiet { "It is written aside and renamed. The study that was there is kept as a version. Saving signs nothing." }
+                    p.quiet { "The study that was there is kept as a version. Saving signs nothing." }
                 }
                 (away(visit))
             }

@@ -3,6 +3,7 @@
 use hedgerow::RunState;
 
 use super::{Facts, Known};
+use crate::pages::runs::missing;
 use crate::role::Role;
 use crate::routes::may_read;
 
@@ -212,7 +213,13 @@ fn run(known: &Known, site: &str) -> Option<Open> {
             format!("hedgerow run --site {site} --number {due}"),
         ),
         Some(RunState::Running | RunState::Approved) => Some(Open {
-            words: String::from("A run is under way. This page says how far it is."),
+            words: match latest.map(missing).unwrap_or_default() {
+                [] => String::from("A run is under way. This page says how far it is."),
+                names => format!(
+                    "A run is under way, and waits for {}, with which there is no connection. Ask there whether the node is up; as soon as it is back, the run goes on.",
+                    names.join(", ")
+                ),
+            },
             whose: None,
             link: Some(("/runs", "To the runs")),
             command: Some(format!("hedgerow status --site {site}")),

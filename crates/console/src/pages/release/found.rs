@@ -47,7 +47,7 @@ fn models(verdict: &Verdict, is_by_study: bool) -> Markup {
         }
         div.scroll tabindex="0" role="region" aria-labelledby="verdict" {
             table {
-                thead { tr { th scope="col" { "Model" } th.number scope="col" { "Required" } th.number scope="col" { "Achieved" } th scope="col" { "" } } }
+                thead { tr { th scope="col" { "Model" } th.number scope="col" { "Required" } th.number scope="col" { "Achieved" } th scope="col" { "Result" } } }
                 tbody {
                     @for (name, model) in found.models.named() { (row(name, model)) }
                     @for demand in check.iter().flat_map(|check| &check.attested) {
@@ -161,8 +161,8 @@ fn attacks(gated: &Gated) -> Markup {
             @else { (badge(Tone::Good, "holds")) " Every attack was tried, and none brings down more than its limit allows." }
         }
         div.scroll tabindex="0" role="region" aria-labelledby="gate" {
-            table.small {
-                thead { tr { th scope="col" { "Attack" } th scope="col" { "Attacker" } th.number scope="col" { "At risk" } th scope="col" { "" } } }
+            table.small.wide {
+                thead { tr { th scope="col" { "Attack" } th scope="col" { "Attacker" } th.number scope="col" { "At risk" } th scope="col" { "Result" } } }
                 tbody { @for finding in &gated.attacks { (attack(finding)) } }
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn plain(shown: &Shown) -> Markup {
         section aria-labelledby="columns" {
             h2 #columns { "What becomes of each column" }
             div.scroll tabindex="0" role="region" aria-labelledby="columns" {
-                table {
+                table.wide {
                     thead { tr { th scope="col" { "Column" } th scope="col" { "Role" } th scope="col" { "Values" } th scope="col" { "In the release" } } }
                     tbody {
                         @for column in shown.columns.iter().take(MOST_COLUMNS) {
@@ -65,7 +65,7 @@ pub(super) fn disclosed(shown: &Shown) -> Markup {
 fn table(shown: &Shown, disclosed: &[What], id: &str) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.small {
+            table.small.wide {
                 thead { tr {
                     th scope="col" { "What" } th scope="col" { "Who learns it" } th scope="col" { "What is told" }
                     th scope="col" { "What a peer could work out" } th scope="col" { "Allowed by" }
