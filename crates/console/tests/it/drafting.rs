@@ -298,7 +298,7 @@ async fn a_table_that_is_sent_is_private_and_gone_when_the_draft_is_saved() {
     // The study that is there is signed, so it is replaced only by somebody who says so.
     let page = steward.settled("/draft").await;
     assert!(
-        page.contains("north, south") && page.contains("has signed"),
+        page.contains("north, south") && page.contains("signed the study that is there"),
         "{page}"
     );
     let print = page
