@@ -267,9 +267,30 @@ impl Error {
                 let errors: Vec<String> = errors.iter().map(Self::without_values).collect();
                 return errors.join("\n");
             }
+            Self::Taxonomy(taxonomy) => return taxonomy.without_words(),
+            Self::Study(study) => return of_study_without_values(study),
+            Self::Agreement(agreement) => {
+                return match agreement.as_ref() {
+                    AgreementError::Study(study) => of_study_without_values(study),
+                    AgreementError::File(file) => of_file_without_values(file),
+                    other => other.to_string(),
+                };
+            }
             other => return other.to_string(),
         };
         of_file_without_values(file)
+    }
+}
+
+/// Of a taxonomy that a study names only where it is wrong: a study may come from somebody else, and name any file.
+fn of_study_without_values(study: &StudyError) -> String {
+    match study {
+        StudyError::Taxonomy(taxonomy) => taxonomy.without_words(),
+        StudyError::Several(mistakes) => {
+            let errors = mistakes.errors.iter().map(of_study_without_values);
+            errors.collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
     }
 }
 

@@ -12,7 +12,7 @@ use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// How a secret key's file begins.
-const SECRET: &str = "hedgerow-ed25519-secret:";
+const SECRET: &str = hedgerow_data::taxonomy::SECRET_KEY;
 /// How a public key is written in a study.
 const PUBLIC: &str = "ed25519:";
 /// The longest file that can hold a secret key.

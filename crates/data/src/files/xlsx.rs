@@ -3,14 +3,18 @@
 //! cell as the missing value; rows without any value are passed over.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 use std::path::Path;
 
 use calamine::{Data, Reader as _, Xlsx, open_workbook};
+use zip::ZipArchive;
 
 use super::FileError;
 use super::moments::Moment;
 use super::sink::Sink;
+
+/// The most bytes that all parts of a file unpack to: a small file may unpack to a thousand times as much.
+const MOST_UNPACKED: u64 = 1 << 30;
 
 pub(super) fn read<S: Sink>(path: &Path, sink: &mut S) -> Result<(), FileError> {
     let file = path.display().to_string();
@@ -18,38 +22,118 @@ pub(super) fn read<S: Sink>(path: &Path, sink: &mut S) -> Result<(), FileError> 
         file: file.clone(),
         reason: error.to_string(),
     };
+    see_size(path, MOST_UNPACKED).map_err(|reason| unreadable(&reason))?;
     let mut book: Xlsx<BufReader<File>> =
         open_workbook(path).map_err(|error: calamine::XlsxError| unreadable(&error))?;
-    let sheet = book
-        .worksheet_range_at(0)
-        .ok_or_else(|| unreadable(&"it has no sheet"))?
+    let first = book.sheet_names().first().cloned();
+    let first = first.ok_or_else(|| unreadable(&"it has no sheet"))?;
+    // Cell by cell: a sheet of two cells far apart has room for thousands of millions.
+    let mut cells = book
+        .worksheet_cells_reader(&first)
         .map_err(|error| unreadable(&error))?;
-    // Rows that are not used at all are no part of the sheet's range.
-    let first = sheet.start().map_or(1, |(row, _)| u64::from(row) + 1);
-    let mut rows = (first..).zip(sheet.rows());
-    let (_, header) = rows
-        .next()
-        .ok_or_else(|| FileError::Empty { file: file.clone() })?;
-    let name = |cell: &Data| match text(cell) {
+    let mut rows = Rows {
+        file: &file,
+        sink,
+        header: None,
+        row: Vec::new(),
+    };
+    let mut line = 0;
+    while let Some(cell) = cells.next_cell().map_err(|error| unreadable(&error))? {
+        let (row, column) = cell.get_position();
+        let next = u64::from(row) + 1;
+        if next < line {
+            return Err(unreadable(&format!("row {next} stands behind row {line}")));
+        }
+        if next > line {
+            rows.end(line)?;
+            line = next;
+        }
+        let value = Data::from(cell.get_value().clone());
+        if value != Data::Empty {
+            rows.put(column as usize, value);
+        }
+    }
+    rows.end(line)?;
+    match rows.header {
+        None => Err(FileError::Empty { file }),
+        Some(_) => rows.sink.end(),
+    }
+}
+
+/// Refuses a file whose parts unpack to more than there is room for, whatever the file says of their sizes.
+fn see_size(path: &Path, most: u64) -> Result<(), String> {
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let file = File::open(path).map_err(|error| told(&error))?;
+    let mut parts = ZipArchive::new(BufReader::new(file)).map_err(|error| told(&error))?;
+    let mut left = most;
+    for part in 0..parts.len() {
+        let part = parts.by_index(part).map_err(|error| told(&error))?;
+        let mut part = part.take(left + 1);
+        let unpacked =
+            std::io::copy(&mut part, &mut std::io::sink()).map_err(|error| told(&error))?;
+        left = left.checked_sub(unpacked).ok_or_else(|| {
+            format!("it unpacks to more than {most} bytes\nhint: write the table as CSV or Parquet")
+        })?;
+    }
+    Ok(())
+}
+
+/// The rows of a sheet on their way into a sink.
+struct Rows<'a, S> {
+    file: &'a str,
+    sink: &'a mut S,
+    /// The first column of the header, and the column behind its last one.
+    header: Option<(usize, usize)>,
+    /// The cells of the row that is read.
+    row: Vec<Data>,
+}
+
+impl<S: Sink> Rows<'_, S> {
+    fn put(&mut self, column: usize, value: Data) {
+        if self.row.len() <= column {
+            self.row.resize(column + 1, Data::Empty);
+        }
+        self.row[column] = value;
+    }
+
+    /// The row is whole: it is the header, a record, or nothing.
+    fn end(&mut self, line: u64) -> Result<(), FileError> {
+        let row = std::mem::take(&mut self.row);
+        let Some(first) = row.iter().position(|cell| *cell != Data::Empty) else {
+            return Ok(());
+        };
+        let Some((from, to)) = self.header else {
+            self.header = Some((first, row.len()));
+            let names = row[first..].iter().map(name).collect();
+            return self.sink.header(self.file, names);
+        };
+        if first < from || row.len() > to {
+            return Err(FileError::Unreadable {
+                file: self.file.to_owned(),
+                reason: format!(
+                    "row {line} has a cell beside the columns of the header\nhint: give every column a name in the first row, or empty the cell"
+                ),
+            });
+        }
+        for column in 0..to - from {
+            match row.get(from + column).and_then(text) {
+                None => self.sink.null(column, line)?,
+                Some(Text::Plain(text)) => self.sink.cell(column, text.as_bytes(), line)?,
+                Some(Text::Typed(text)) => self.sink.typed(column, text.as_bytes(), line)?,
+                Some(Text::Moment(text)) => self.sink.moment(column, Moment::of(&text), line)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A cell of the header as the name of a column.
+fn name(cell: &Data) -> String {
+    match text(cell) {
         None => String::new(),
         Some(Text::Plain(text) | Text::Typed(text)) => text,
         Some(Text::Moment(text)) => Moment::of(&text).shortest().to_owned(),
-    };
-    sink.header(&file, header.iter().map(name).collect())?;
-    for (line, row) in rows {
-        if row.iter().all(|cell| *cell == Data::Empty) {
-            continue;
-        }
-        for (column, cell) in row.iter().enumerate() {
-            match text(cell) {
-                None => sink.null(column, line)?,
-                Some(Text::Plain(text)) => sink.cell(column, text.as_bytes(), line)?,
-                Some(Text::Typed(text)) => sink.typed(column, text.as_bytes(), line)?,
-                Some(Text::Moment(text)) => sink.moment(column, Moment::of(&text), line)?,
-            }
-        }
     }
-    sink.end()
 }
 
 /// What stands in a cell.
@@ -85,4 +169,29 @@ fn text(cell: &Data) -> Option<Text> {
         Data::DurationIso(text) | Data::String(text) => Text::Plain(text.clone()),
         other => Text::Plain(other.to_string()),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_unpacks_to_more_than_there_is_room_for_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer = zip::ZipWriter::new(file.as_file());
+        for name in ["xl/one.xml", "xl/other.xml"] {
+            writer
+                .start_file(name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            writer.write_all(&[b' '; 100_000]).unwrap();
+        }
+        writer.finish().unwrap();
+        assert!(file.as_file().metadata().unwrap().len() < 2_000);
+        assert!(see_size(file.path(), 200_000).is_ok());
+        let refused = see_size(file.path(), 199_999).unwrap_err();
+        assert!(refused.contains("more than 199999 bytes"), "{refused}");
+    }
 }

@@ -281,9 +281,8 @@ impl Described<'_> {
         }
         let document = Document::parse(self.to_toml(), &PathBuf::from(file));
         let document = document.map_err(StudyError::from)?;
-        let open = |name: &str| -> Result<Taxonomy, TaxonomyError> {
-            Taxonomy::open(&folder.join(name), name)
-        };
+        let open =
+            |name: &str| -> Result<Taxonomy, TaxonomyError> { Taxonomy::of_study(folder, name) };
         Ok(Study::read_with(document, &open)?)
     }
 

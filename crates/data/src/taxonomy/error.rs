@@ -1,5 +1,23 @@
 //! What can be wrong with a taxonomy, in words that name file and line.
 
+impl TaxonomyError {
+    /// The error without the words of the file, which may be one that nobody meant to show.
+    pub fn without_words(&self) -> String {
+        let (file, line) = match self {
+            Self::Empty { .. } | Self::NoFile { .. } | Self::TooDeep { .. } => {
+                return self.to_string();
+            }
+            Self::Unreadable { file, line, .. }
+            | Self::TwoRoots { file, line, .. }
+            | Self::TwoBranches { file, line, .. }
+            | Self::Repeated { file, line, .. }
+            | Self::LeafAboveLeaf { file, line, .. }
+            | Self::Cycle { file, line, .. } => (file, line),
+        };
+        format!("{file}:{line}: this is no line of a taxonomy\nhint: hedgerow study check says why")
+    }
+}
+
 /// Why a taxonomy was refused.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]

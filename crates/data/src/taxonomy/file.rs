@@ -1,21 +1,63 @@
 //! Taxonomy files as text: which of the two forms a file has, and its rows.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Component, Path};
 
 use super::{Taxonomy, TaxonomyError};
+
+/// How a file with a secret key begins. No such file is a taxonomy: what is wrong with a taxonomy is told with the
+/// words that stand there.
+pub const SECRET_KEY: &str = "hedgerow-ed25519-secret:";
+/// The most bytes of a taxonomy's file.
+const MOST_BYTES: u64 = 1 << 28;
 
 impl Taxonomy {
     /// Reads a taxonomy file; `name` is what errors call it.
     pub fn open(path: &Path, name: &str) -> Result<Self, TaxonomyError> {
-        let bytes = std::fs::read(path).map_err(|error| TaxonomyError::NoFile {
+        let refused = |reason: String| TaxonomyError::NoFile {
             file: name.to_owned(),
-            reason: error.to_string(),
-        })?;
+            reason,
+        };
+        let told = |error: std::io::Error| refused(error.to_string());
+        // A device or a pipe may never end.
+        if !std::fs::metadata(path).map_err(told)?.is_file() {
+            return Err(refused(String::from("it is no file")));
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(told)?;
+        file.take(MOST_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(told)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(refused(format!("it has more than {MOST_BYTES} bytes")));
+        }
         Self::from_bytes(&bytes, name)
+    }
+
+    /// Reads a taxonomy file that a study in this folder names. A study may come from somebody else, so that no
+    /// name leads out of its folder.
+    pub fn of_study(folder: &Path, name: &str) -> Result<Self, TaxonomyError> {
+        let is_inside = Path::new(name)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        match is_inside {
+            true => Self::open(&folder.join(name), name),
+            false => Err(TaxonomyError::NoFile {
+                file: name.to_owned(),
+                reason: String::from("the name leads out of the study's folder"),
+            }),
+        }
     }
 
     /// Reads what a taxonomy file holds.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, TaxonomyError> {
+        if bytes.starts_with(SECRET_KEY.as_bytes()) {
+            return Err(TaxonomyError::NoFile {
+                file: name.to_owned(),
+                reason: String::from("it is a secret key, and no taxonomy"),
+            });
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
             TaxonomyError::Unreadable {

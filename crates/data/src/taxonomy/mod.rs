@@ -21,6 +21,7 @@ use crate::field::push_field;
 use draft::Draft;
 
 pub use error::TaxonomyError;
+pub use file::SECRET_KEY;
 pub(crate) use make::number_widths;
 pub use make::{MOST_VALUES, MakeError, integer_widths, prefixes};
 pub use propose::{by_day, by_frequency, by_number, by_prefix, widths};

@@ -289,3 +289,54 @@ fn a_written_tree_is_read_as_rows() {
     let error = Taxonomy::from_pairs("parent;child\n;a\n", "t.csv").unwrap_err();
     assert!(error.to_string().starts_with("t.csv:2"), "{error}");
 }
+
+#[test]
+fn no_other_file_is_read_as_a_taxonomy() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("study");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::write(folder.path().join("tree.csv"), "a;*\n").unwrap();
+    std::fs::write(inner.join("tree.csv"), "a;*\n").unwrap();
+    assert!(Taxonomy::of_study(&inner, "tree.csv").is_ok());
+    let absolute = folder.path().join("tree.csv").display().to_string();
+    for name in [
+        "../tree.csv",
+        "./../tree.csv",
+        absolute.as_str(),
+        "/dev/zero",
+    ] {
+        let error = Taxonomy::of_study(&inner, name).unwrap_err().to_string();
+        assert!(error.contains("leads out of the study's folder"), "{error}");
+    }
+    // A key lies beside the study more often than not.
+    std::fs::write(inner.join("site.key"), format!("{SECRET_KEY}00ff00ff\n")).unwrap();
+    let error = Taxonomy::of_study(&inner, "site.key")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("a secret key") && !error.contains("00ff"),
+        "{error}"
+    );
+    assert!(Taxonomy::of_study(&inner, ".").is_err());
+    let endless = Taxonomy::open(std::path::Path::new("/dev/zero"), "zero").unwrap_err();
+    assert!(endless.to_string().contains("no file"), "{endless}");
+}
+
+#[test]
+fn what_is_wrong_can_be_told_without_the_words_of_the_file() {
+    for text in [
+        "Secret\n",
+        "Secret;a;*\nSecret;b;*\n",
+        "a;Secret\nb;*\n",
+        "a;Secret;*\nSecret;b;*\n",
+        "a;;Secret\n",
+        "parent;child\nSecret;a\na;Secret\n",
+    ] {
+        let error = Taxonomy::from_text(text, "tree.csv").unwrap_err();
+        let told = error.without_words();
+        assert!(
+            told.starts_with("tree.csv:") && !told.contains("Secret"),
+            "{told}"
+        );
+    }
+}

@@ -485,3 +485,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_sheet_with_cells_far_apart_needs_no_room_between_them() {
+    let far = "<row r=\"1\"><c r=\"A1\"><v>1</v></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far.xlsx");
+    std::fs::write(&path, workbook(far)).unwrap();
+    let error = read_text(&path, &[], &()).unwrap_err().to_string();
+    assert!(
+        error.contains("row 1048576 has a cell beside the columns of the header"),
+        "{error}"
+    );
+}

@@ -110,3 +110,24 @@ fn every_error_says_whose_fault_it_is() {
     let error = verify(&release, &Questions::default()).unwrap_err();
     assert_eq!(error.fault(), Fault::Release, "{error}");
 }
+
+/// A study may come from somebody else, and name any file in its folder as a taxonomy.
+#[test]
+fn what_others_may_read_has_no_words_of_a_taxonomy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("study.toml");
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[site]]\nname = \"a\"\n[[site]]\nname = \"b\"\n[require]\nk = 2\n[algorithm]\nname = \"mondrian\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntaxonomy = \"rows.csv\"\n";
+    std::fs::write(&path, text).unwrap();
+    std::fs::write(
+        folder.path().join("rows.csv"),
+        "name,disease\nEve Quill,I63\n",
+    )
+    .unwrap();
+    let error = Study::open(&path).unwrap_err();
+    assert!(error.to_string().contains("name,disease"), "{error}");
+    let told = error.without_values();
+    assert!(
+        told.contains("rows.csv:1") && !told.contains("disease"),
+        "{told}"
+    );
+}
