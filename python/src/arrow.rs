@@ -152,7 +152,7 @@ pub(crate) fn rows(
         )
     };
     let stream = data.extract::<AnyRecordBatch>();
-    let stream = stream.and_then(|stream| Ok(stream.into_reader()?));
+    let stream = stream.and_then(|stream| stream.into_reader());
     let mut reader = match stream {
         Err(error) if !error.is_instance_of::<pyo3::exceptions::PyException>(py) => {
             return Err(error);
