@@ -10,6 +10,7 @@ use hedgerow::{Error, Site};
 use tokio::runtime::Handle;
 
 use crate::attempts::Attempts;
+use crate::decisions::Decisions;
 use crate::drafts::Drafts;
 use crate::error::ConsoleError;
 use crate::events::Changes;
@@ -20,6 +21,7 @@ use crate::links::{For, Links};
 use crate::questions::QuestionsKept;
 use crate::record::{Entry, Record};
 use crate::sessions::Sessions;
+use crate::streams::Streams;
 use crate::users::Users;
 use crate::versions::Versions;
 
@@ -38,7 +40,11 @@ pub struct Console {
     pub(crate) attempts: Attempts,
     pub(crate) links: Links,
     pub(crate) changes: Changes,
+    pub(crate) streams: Streams,
     pub(crate) jobs: Jobs,
+    pub(crate) decisions: Decisions,
+    /// Held while an officer decides about a run.
+    pub(crate) deciding: tokio::sync::Mutex<()>,
 }
 
 impl Console {
@@ -59,6 +65,7 @@ impl Console {
         let folder = users.path().parent().unwrap_or(Path::new("."));
         let (record, versions) = (Record::in_folder(folder), Versions::in_folder(folder));
         let (drafts, questions) = (Drafts::in_folder(folder), QuestionsKept::in_folder(folder));
+        let decisions = Decisions::in_folder(folder);
         Ok(Arc::new(Self {
             hosts: Hosts::of(&settings, at),
             users,
@@ -66,11 +73,14 @@ impl Console {
             versions,
             drafts,
             questions,
+            decisions,
             sessions: Sessions::default(),
             attempts: Attempts::default(),
             links: Links::default(),
             changes: Changes::new(),
+            streams: Streams::default(),
             jobs: Jobs::default(),
+            deciding: tokio::sync::Mutex::default(),
             settings,
             site,
         }))

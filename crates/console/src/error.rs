@@ -82,6 +82,11 @@ pub enum ConsoleError {
         /// The name.
         name: String,
     },
+    /// A link that counts no more.
+    #[error(
+        "this link does not work: it was used, is too old, or was taken back\nhint: the privacy officer makes another on the page Users; where there is nobody yet, hedgerow console prints one when it starts anew"
+    )]
+    NoLink,
     /// More is kept than may be.
     #[error("{0}")]
     TooMany(String),

@@ -125,30 +125,41 @@ fn folder(data: &Path, hasher: &mut DefaultHasher) {
     }
 }
 
+/// Whether somebody may still hear: the session has not ended, and is of a user who is there.
+async fn is_heard(console: &Console, visit: &Visit) -> bool {
+    let is_alive = console.sessions.is_alive(&visit.session.id, Instant::now());
+    let user = console.find(&visit.name).await.ok().flatten();
+    is_alive && user.is_some_and(|user| visit.session.is_of(&user))
+}
+
 /// `GET /events`.
 pub(crate) async fn stream(
     State(console): State<Arc<Console>>,
     Extension(visit): Extension<Visit>,
 ) -> Response {
     let heard = console.changes.number.subscribe();
-    let begin = Some((console, visit, heard, true));
+    let end = console.streams.begin(visit.session.id);
+    let begin = Some((console, visit, (heard, end), true));
     let body = stream::unfold(begin, async |state| {
-        let (console, visit, mut heard, is_first) = state?;
+        let (console, visit, (mut heard, mut end), is_first) = state?;
         let word = match is_first {
             true => "retry: 2000\n\n",
-            false => match timeout(QUIET, heard.changed()).await {
-                Ok(Ok(())) => "event: change\ndata: 1\n\n",
-                Ok(Err(_)) => return None,
-                Err(_) => ": nothing new\n\n",
+            false => tokio::select! {
+                _ = &mut end => return None,
+                news = timeout(QUIET, heard.changed()) => match news {
+                    Ok(Ok(())) => "event: change\ndata: 1\n\n",
+                    Ok(Err(_)) => return None,
+                    Err(_) => ": nothing new\n\n",
+                },
             },
         };
-        // Somebody who is not signed in any more hears nothing more.
-        if !console.sessions.is_alive(&visit.session.id, Instant::now()) {
+        // Somebody who is not signed in any more, or no user, hears nothing more.
+        if !is_heard(&console, &visit).await {
             return None;
         }
         heard.mark_unchanged();
         let word = Ok::<_, Infallible>(Bytes::from_static(word.as_bytes()));
-        Some((word, Some((console, visit, heard, false))))
+        Some((word, Some((console, visit, (heard, end), false))))
     });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     (kind, Body::from_stream(body)).into_response()

@@ -14,15 +14,17 @@ use subtle::ConstantTimeEq as _;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
+use crate::attempts::Of;
 use crate::console::Console;
 use crate::html::failure::Failure;
 use crate::record::Entry;
 use crate::role::Role;
-use crate::routes::{Route, Who};
+use crate::routes::{FORM, Route, Who};
 use crate::sessions::{Said, Session};
 
-/// What is sent must be here within this time.
-const SENDING: Duration = Duration::from_secs(60);
+/// A form must be here within this time, and one that may be longer than most within that.
+const SENDING: Duration = Duration::from_secs(10);
+const SENDING_LONG: Duration = Duration::from_secs(60);
 /// The header of a page that looks for news by itself: nobody uses the session by it.
 const LIVE: HeaderName = HeaderName::from_static("hedgerow-live");
 
@@ -77,18 +79,23 @@ impl Visit {
 }
 
 impl Console {
-    /// Holds the password that an officer types again against the officer's own, within the limits of signing
-    /// in.
+    /// Holds the password that an officer types again against the officer's own, as often as a session may.
     pub(crate) async fn confirm(&self, visit: &Visit, password: &str) -> Result<(), Failure> {
-        // A name of its own: who tries to sign in as somebody does not keep them from their work.
-        let name = format!("{} again", visit.name);
-        let tried = self.attempts.enter(&name, visit.from, Instant::now());
-        tried.map_err(Failure::slow)?;
+        // By the session alone: who has none keeps nobody from their work, whatever is tried from wherever.
+        let of = [Of::Session(visit.session.id)];
+        if let Err(refused) = self.attempts.enter(&of, Instant::now()) {
+            if refused.is_first {
+                let mut entry = visit.entry("password again", "");
+                entry.result = String::from("too many passwords were tried");
+                self.note(entry).await?;
+            }
+            return Err(Failure::slow(refused.wait));
+        }
         let user = self.find(&visit.name).await?;
         let kept = user.map(|user| user.password);
         let password = Zeroizing::new(password.to_owned());
         if crate::password::is_right(password, kept).await {
-            self.attempts.right(&name, visit.from);
+            self.attempts.right(&of);
             return Ok(());
         }
         let mut entry = visit.entry("password again", "");
@@ -259,12 +266,15 @@ async fn allowed(
             return Err(Box::new(sign_in(!route.is_form, path)));
         };
         if !route.who.has(found.role) {
-            let mut entry = found.entry("denied", request.uri().path());
-            entry.result = format!("not for the role {}", found.role);
-            console
-                .note(entry)
-                .await
-                .map_err(|error| refused(error.into()))?;
+            // Once for a session and a page: nobody fills the file by asking again and again.
+            if console.sessions.is_first_denied(&found.session.id, route) {
+                let mut entry = found.entry("denied", request.uri().path());
+                entry.result = format!("not for the role {}", found.role);
+                console
+                    .note(entry)
+                    .await
+                    .map_err(|error| refused(error.into()))?;
+            }
             return Err(refused(Failure::role(found.role)));
         }
         request.extensions_mut().insert(found.clone());
@@ -279,7 +289,11 @@ async fn allowed(
         .and_then(|kind| kind.to_str().ok())
         .unwrap_or("")
         .to_owned();
-    let body = timeout(SENDING, to_bytes(body, route.most)).await;
+    let sending = match route.most > FORM {
+        true => SENDING_LONG,
+        false => SENDING,
+    };
+    let body = timeout(sending, to_bytes(body, route.most)).await;
     let Ok(Ok(body)) = body else {
         return Err(refused(Failure::too_long(route.most)));
     };
@@ -291,7 +305,9 @@ async fn allowed(
             parts.extensions.insert(fields);
             token
         }
-        "multipart/form-data" => first_part(&kind, &body).unwrap_or_default().to_owned(),
+        "multipart/form-data" if route.has_file => {
+            first_part(&kind, &body).unwrap_or_default().to_owned()
+        }
         _ => return Err(refused(Failure::kind())),
     };
     let is_known = |visit: &Visit| visit.session.csrf.as_bytes().ct_eq(token.as_bytes()).into();

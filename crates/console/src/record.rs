@@ -18,8 +18,9 @@ use crate::error::ConsoleError;
 
 /// The name of the file.
 pub(crate) const FILE: &str = "console.log";
-/// Bytes of a text in a line, so that nobody fills the file with one name.
+/// Characters of a text in a line, and of a name, so that nobody fills the file.
 const LONGEST: usize = 2_000;
+const LONGEST_NAME: usize = 64;
 /// Bytes that are read at a time, from the end.
 const BLOCK: u64 = 1 << 16;
 
@@ -28,7 +29,7 @@ const BLOCK: u64 = 1 << 16;
 pub struct Entry {
     /// When, in universal time.
     pub at: String,
-    /// The user; the name that somebody typed, where nobody was signed in.
+    /// The user; `somebody unknown` where nobody has the name that was typed.
     pub who: String,
     /// The user's role, of somebody who was signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,11 +163,15 @@ impl Held {
             file: self.path.clone(),
             reason,
         };
-        let short = |text: &str| -> String { one_line(text).chars().take(LONGEST).collect() };
+        let short = |text: &str, longest: usize| -> String {
+            // A next step is told behind what it is for.
+            let text = text.replace("\nhint: ", "; hint: ");
+            one_line(&text).chars().take(longest).collect()
+        };
         let entry = Entry {
-            who: short(&entry.who),
-            about: short(&entry.about),
-            result: short(&entry.result),
+            who: short(&entry.who, LONGEST_NAME),
+            about: short(&entry.about, LONGEST),
+            result: short(&entry.result, LONGEST),
             ..entry.clone()
         };
         let mut line = serde_json::to_string(&entry).map_err(|error| failed(error.to_string()))?;
@@ -237,13 +242,30 @@ mod tests {
     }
 
     #[test]
+    fn a_next_step_stands_behind_what_it_is_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = Record::in_folder(folder.path());
+        let mut entry = Entry::now("anna", "::1", "run started");
+        entry.result = String::from("the node is down\nhint: start it\nat once");
+        record.add(&entry).unwrap();
+        let result = record.all().unwrap().remove(0).result;
+        assert_eq!(result, "the node is down; hint: start it\\u000aat once");
+    }
+
+    #[test]
     fn nobody_writes_a_line_of_somebody_else() {
         let folder = tempfile::tempdir().unwrap();
         let record = Record::in_folder(folder.path());
-        let mut entry = Entry::now("eve\n{\"at\":\"\",\"who\":\"anna\"}", "::1", "sign in");
+        let mut entry = Entry::now(
+            "eve\n{\"at\":\"\",\"who\":\"anna\"} and a name that goes on and on and on",
+            "::1",
+            "sign in",
+        );
         entry.result = "x".repeat(100_000);
         record.add(&entry).unwrap();
         let text = std::fs::read_to_string(record.path()).unwrap();
+        let who = &record.all().unwrap()[0].who;
+        assert_eq!(who.chars().count(), LONGEST_NAME, "{who}");
         assert_eq!(text.lines().count(), 1);
         assert!(text.len() < 3_000);
         assert_eq!(record.all().unwrap().len(), 1);

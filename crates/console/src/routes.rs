@@ -20,7 +20,7 @@ use crate::role::Role;
 use crate::{events, headers};
 
 /// Bytes of a form, of one with a statement in it, and of one with a study's text or a taxonomy.
-const FORM: usize = 16 << 10;
+pub(crate) const FORM: usize = 16 << 10;
 const STATEMENT: usize = 64 << 10;
 const TEXT: usize = 1 << 20;
 /// What a form with a table has beside the table.
@@ -36,6 +36,8 @@ pub struct Route {
     pub who: Who,
     /// Bytes that may be sent to it.
     pub most: usize,
+    /// Whether a file is sent with the form.
+    pub has_file: bool,
     answer: fn() -> MethodRouter<Arc<Console>>,
 }
 
@@ -67,6 +69,7 @@ impl Route {
             path,
             who,
             most: 0,
+            has_file: false,
             answer,
         }
     }
@@ -81,6 +84,7 @@ impl Route {
             path,
             who,
             most: FORM,
+            has_file: false,
             answer,
         }
     }
@@ -88,6 +92,14 @@ impl Route {
     /// A form that may be longer than others.
     const fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
+    }
+
+    /// A form with a file.
+    const fn with_file(self) -> Self {
+        Self {
+            has_file: true,
+            ..self
+        }
     }
 }
 
@@ -106,7 +118,8 @@ pub static ROUTES: &[Route] = &[
     Route::page("/draft", READING, || get(draft::page)),
     Route::form("/draft/begin", STEWARD, || post(draft::begin)),
     Route::form("/draft/upload", STEWARD, || post(draft::upload))
-        .at_most(draft::LONGEST_TABLE + AROUND),
+        .at_most(draft::LONGEST_TABLE + AROUND)
+        .with_file(),
     Route::form("/draft/roles", STEWARD, || post(draft::set_roles)).at_most(TEXT),
     Route::form("/draft/text", STEWARD, || post(draft::set_text)).at_most(TEXT),
     Route::page("/draft/columns/{number}", READING, || get(draft::column)),
@@ -145,6 +158,7 @@ pub static ROUTES: &[Route] = &[
     Route::page("/audit/console.csv", READING, || get(audit::sheet)),
     Route::page("/users", READING, || get(users::page)),
     Route::form("/users/invite", OFFICER, || post(users::invite)),
+    Route::form("/users/withdraw", OFFICER, || post(users::withdraw)),
     Route::form("/users/remove", OFFICER, || post(users::remove)),
 ];
 

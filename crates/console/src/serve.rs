@@ -14,7 +14,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -23,10 +22,10 @@ use tower::ServiceExt as _;
 use crate::console::Console;
 use crate::error::ConsoleError;
 use crate::guard::Peer;
+use crate::patient::Patient;
+use crate::room::Room;
 use crate::tls;
 
-/// Connections at a time; one more waits.
-const MOST: usize = 256;
 /// A connection is encrypted within this time, and says what it asks for.
 const GREETING: Duration = Duration::from_secs(10);
 /// Bytes that are held of a request's head.
@@ -77,19 +76,21 @@ impl Listening {
     /// Answers whoever asks, until the future is dropped.
     pub async fn serve(self) -> Infallible {
         let router = self.console.router();
-        let room = Arc::new(Semaphore::new(MOST));
+        let room = Room::new();
         // They end with this future.
         let mut tasks = JoinSet::new();
         let console = Arc::clone(&self.console);
         tasks.spawn(async move { match console.watch().await {} });
         loop {
             while tasks.try_join_next().is_some() {}
-            // The semaphore is never closed.
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+            let Some(permit) = room.wait().await else {
                 continue;
             };
             let Ok((socket, peer)) = self.listener.accept().await else {
                 sleep(PAUSE).await;
+                continue;
+            };
+            let Some(place) = room.take(permit, peer.ip()) else {
                 continue;
             };
             let (router, tls) = (router.clone(), self.tls.clone());
@@ -127,6 +128,6 @@ async fn answer(
         .timer(TokioTimer::new())
         .header_read_timeout(GREETING)
         .max_buf_size(HEAD)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Patient::new(stream)), service)
         .await;
 }

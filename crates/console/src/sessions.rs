@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::ConsoleError;
+use crate::routes::Route;
 use crate::token::{Hash, fresh, hash};
 use crate::users::User;
 
@@ -39,6 +40,8 @@ pub(crate) struct Session {
     begun: Instant,
     used: Instant,
     said: Option<Said>,
+    /// Pages that the session was denied, and forms.
+    denied: Vec<(bool, &'static str)>,
 }
 
 /// All sessions.
@@ -72,6 +75,7 @@ impl Sessions {
                 begun: now,
                 used: now,
                 said: None,
+                denied: Vec::new(),
             },
         );
         Ok(token)
@@ -114,6 +118,20 @@ impl Sessions {
     /// Takes what the next page says.
     pub(crate) fn hear(&self, id: &Hash) -> Option<Said> {
         self.lock().get_mut(id)?.said.take()
+    }
+
+    /// Whether a session is denied a page of the table for the first time.
+    pub(crate) fn is_first_denied(&self, id: &Hash, route: &Route) -> bool {
+        let mut all = self.lock();
+        let Some(session) = all.get_mut(id) else {
+            return false;
+        };
+        let denied = (route.is_form, route.path);
+        let is_first = !session.denied.contains(&denied);
+        if is_first {
+            session.denied.push(denied);
+        }
+        is_first
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Session>> {

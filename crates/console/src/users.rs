@@ -20,6 +20,7 @@ use hedgerow::data::document::{Document, DocumentError, quoted};
 use hedgerow::data::files::{FileError, OutputFile};
 
 use crate::error::ConsoleError;
+use crate::links::For;
 use crate::password;
 use crate::record::{Entry, Record, now};
 use crate::role::Role;
@@ -141,10 +142,36 @@ impl Users {
         password: &str,
         by: (&str, &str),
     ) -> Result<(), ConsoleError> {
+        self.add_if(name, role, password, by, |_| true)
+    }
+
+    /// Adds a user who comes by a link, if the link counts at that moment.
+    pub(crate) fn come(
+        &self,
+        whom: &For,
+        (name, role): (&str, Role),
+        password: &str,
+        from: &str,
+    ) -> Result<(), ConsoleError> {
+        let counts = |users: &[User]| whom.counts(users);
+        self.add_if(name, role, password, (name, from), counts)
+    }
+
+    fn add_if(
+        &self,
+        name: &str,
+        role: Role,
+        password: &str,
+        by: (&str, &str),
+        may: impl FnOnce(&[User]) -> bool,
+    ) -> Result<(), ConsoleError> {
         see_name(name)?;
         let kept = password::keep(name, password)?;
         let what = format!("user added: {role}");
         self.change(by, &what, name, |users| {
+            if !may(users) {
+                return Err(ConsoleError::NoLink);
+            }
             if let Some(there) = users.iter().find(|user| user.name == name) {
                 let (name, role) = (name.to_owned(), there.role);
                 return Err(ConsoleError::UserThere { name, role });
@@ -159,15 +186,19 @@ impl Users {
         })
     }
 
-    /// Gives a user another password.
+    /// Gives a user another password, by a link that counts at that moment.
     pub(crate) fn set_password(
         &self,
-        name: &str,
+        whom: &For,
         password: &str,
-        by: (&str, &str),
+        from: &str,
     ) -> Result<(), ConsoleError> {
+        let name = whom.name();
         let kept = password::keep(name, password)?;
-        self.change(by, "password changed", name, |users| {
+        self.change((name, from), "password changed", name, |users| {
+            if !whom.counts(users) {
+                return Err(ConsoleError::NoLink);
+            }
             let user = users.iter_mut().find(|user| user.name == name);
             user.ok_or_else(|| nobody(name))?.password = kept;
             Ok(())
@@ -253,6 +284,7 @@ pub(crate) fn see_name(name: &str) -> Result<(), ConsoleError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::links::Known;
 
     const BY: (&str, &str) = ("root", "shell");
 
@@ -270,9 +302,16 @@ mod tests {
         let again = users.add("anna", Role::Steward, "seven green hedges", BY);
         assert!(again.unwrap_err().to_string().contains("role is officer"));
         let before = users.find("anna").unwrap().unwrap();
+        let again = For::Again {
+            user: Known::of(&before),
+            by: Known::of(&before),
+        };
         users
-            .set_password("anna", "nine yellow hedges", BY)
+            .set_password(&again, "nine yellow hedges", "shell")
             .unwrap();
+        // Of another password it is not the same link any more.
+        let error = users.set_password(&again, "ten blue hedges", "shell");
+        assert!(matches!(error, Err(ConsoleError::NoLink)), "{error:?}");
         let after = users.find("anna").unwrap().unwrap();
         assert_eq!((before.role, &before.added), (after.role, &after.added));
         assert_ne!(before.password, after.password);

@@ -7,6 +7,7 @@
 //! To the owner of the folder alone: all that the draft and the table hold.
 
 pub(crate) mod edit;
+pub(crate) mod places;
 pub(crate) mod tree;
 
 use std::io::Write as _;
@@ -172,7 +173,7 @@ impl Drafts {
         }
         let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.fresh()?;
-        let study = make(&folder).and_then(|()| Study::open(folder.join(FILE)));
+        let study = make(&folder).and_then(|()| opened(&folder));
         remove(&folder)?;
         study
     }
@@ -202,7 +203,7 @@ impl Drafts {
     fn next(&self, make: impl FnOnce(&Path) -> Result<(), Error>) -> Result<Study, Error> {
         let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.fresh()?;
-        let read = make(&folder).and_then(|()| Study::open(folder.join(FILE)));
+        let read = make(&folder).and_then(|()| opened(&folder));
         if let Err(error) = read {
             remove(&folder)?;
             return Err(error);
@@ -222,6 +223,13 @@ impl Drafts {
         made.map_err(|error| unwritable(&folder, &error))?;
         Ok(folder)
     }
+}
+
+/// The study of a draft's folder, which names no file of it that is something else.
+fn opened(folder: &Path) -> Result<Study, Error> {
+    let study = Study::open(folder.join(FILE))?;
+    places::see_apart(&taxonomies(&study))?;
+    Ok(study)
 }
 
 /// A file that a study names, if the name stays inside the study's folder.
@@ -327,6 +335,10 @@ mod tests {
         let out = [(String::from("../zip.csv"), String::from("1;*\n"))];
         drafts.change(STUDY, &out, true).unwrap_err();
         assert!(!folder.path().join("zip.csv").exists());
+        // Nor is a table that was sent read as a taxonomy.
+        let named = STUDY.replace("taxonomies/zip.csv", "table.csv");
+        let error = drafts.change(&named, &[], true).unwrap_err();
+        assert!(error.to_string().contains("no taxonomy"), "{error}");
         // A console that starts anew knows of no table.
         let again = Drafts::in_folder(folder.path());
         assert!(again.is_there() && again.sent().is_none());

@@ -104,6 +104,11 @@ impl Failure {
         )
     }
 
+    /// The number that says it to a browser.
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// Why, with the next step.
     pub(crate) fn why(&self) -> &str {
         &self.why

@@ -1,10 +1,10 @@
 //! `/assets/…`: the style, the script and the icon.
 
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use crate::assets::ASSETS;
+use crate::extract::Path;
 use crate::html::failure::Failure;
 
 /// `GET /assets/{name}`.

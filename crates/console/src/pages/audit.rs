@@ -1,15 +1,17 @@
 //! `/audit`: who did what on these pages, newest first, and all of it for a spreadsheet.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
@@ -19,6 +21,8 @@ use crate::sheet;
 
 /// Lines of a page.
 const LINES: usize = 100;
+/// Characters of a cell on the page.
+const LONGEST: usize = 300;
 
 /// Which lines.
 #[derive(Debug, Deserialize)]
@@ -95,6 +99,14 @@ pub(crate) async fn sheet(
     Ok((headers, text).into_response())
 }
 
+/// The beginning of a text; the CSV has the whole.
+fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{} …", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 fn table(entries: &[Entry]) -> Markup {
     html! {
         @if entries.is_empty() { p.empty { "Nothing was done here yet." } }
@@ -112,8 +124,8 @@ fn table(entries: &[Entry]) -> Markup {
                                 td { (entry.who) @if let Some(role) = &entry.role { " " small { (role) } } }
                                 td { (entry.from) }
                                 td { (entry.what) }
-                                td { (entry.about) }
-                                td { @if entry.result == "done" { (badge(Tone::Good, "done")) } @else { (badge(Tone::Bad, "not done")) " " (entry.result) } }
+                                td { (cut(&entry.about)) }
+                                td { @if entry.result == "done" { (badge(Tone::Good, "done")) } @else { (badge(Tone::Bad, "not done")) " " (cut(&entry.result)) } }
                             }
                         }
                     }

@@ -2,8 +2,9 @@
 //! table at once, compared by what algorithms lose, and saved as the same `study.toml` that a shell would write.
 //!
 //! # Discloses
-//! To those whose role may read about the site: the draft as it stands, counts, and names of columns. To the
-//! steward alone, who asks for them: values of this site's table that the draft does not cover. To nobody: rows.
+//! To those whose role may read about the site: names of columns, their roles, counts, and whether the table fits.
+//! To the steward alone: the draft as it stands, whose ranges, lists and trees are drafted of this site's rows; and
+//! values of the table that it does not cover, where asked for. To nobody: rows.
 
 mod begin;
 mod column;
@@ -261,16 +262,16 @@ fn columns(now: &Now, fit: &fit::Known, visit: &Visit, may: bool) -> Markup {
     let table = html! {
         div.scroll tabindex="0" role="region" aria-labelledby="columns" {
             table.wide {
-                thead { tr { th scope="col" { "Column" } th scope="col" { "Role" } th scope="col" { "Values" } th scope="col" { "Not covered" } th scope="col" { span.unseen { "Change" } } } }
+                thead { tr { th scope="col" { "Column" } th scope="col" { "Role" } @if may { th scope="col" { "Values" } } th scope="col" { "Not covered" } th scope="col" { span.unseen { "Change" } } } }
                 tbody {
                     @for (place, column) in columns.iter().enumerate().take(MOST_COLUMNS) {
                         tr {
                             th scope="row" {
                                 (column.name)
-                                @if let Some(doubt) = column.reasons.iter().find(|reason| reason.starts_with("doubt: ") || reason.starts_with("TODO")) { small.line { (doubt) } }
+                                @if let Some(doubt) = doubt(column).filter(|_| may) { small.line { (doubt) } }
                             }
                             td { @if may { (role(place, column)) } @else { (column.form.role) } }
-                            td { (now.values.get(place).map_or("", String::as_str)) }
+                            @if may { td { (now.values.get(place).map_or("", String::as_str)) } }
                             td { (fit.of_column(&column.name)) }
                             td { a href={ "/draft/columns/" (place + 1) } { @if may { "Change" } @else { "Look" } span.unseen { " " (column.name) } } }
                         }
@@ -292,6 +293,12 @@ fn columns(now: &Now, fit: &fit::Known, visit: &Visit, may: bool) -> Markup {
             } @else { (table) }
         }
     }
+}
+
+/// What is to be looked at, of the reasons for a column's role.
+fn doubt(column: &ColumnOf) -> Option<&String> {
+    let mut reasons = column.reasons.iter();
+    reasons.find(|reason| reason.starts_with("doubt: ") || reason.starts_with("TODO"))
 }
 
 fn role(place: usize, column: &ColumnOf) -> Markup {
@@ -320,15 +327,16 @@ fn text(now: &Now, typed: Option<&str>, visit: &Visit, may: bool) -> Markup {
     html! {
         section aria-labelledby="text" {
             h2 #text { "The study’s text" }
-            @if is_long { p { "It is too long for a page: " (text.len()) " bytes. It lies beside the site’s file." } }
-            @else if may {
+            @if !may { p { "The draft’s text has ranges and lists that are drafted of this site’s rows. The steward alone sees it; once it is saved it is on the page " a href="/study" { "Study" } ", to be read and signed." } }
+            @else if is_long { p { "It is too long for a page: " (text.len()) " bytes. It lies beside the site’s file." } }
+            @else {
                 form method="post" action="/draft/text" {
                     (csrf(visit))
                     label for="study-text" { "Everything that the study says: demands, algorithm, sites with their keys. Comments stay." }
                     textarea.code id="study-text" name="text" rows="24" spellcheck="false" autocapitalize="none" autocomplete="off" { "\n" (text) }
                     button type="submit" { "Keep this text" }
                 }
-            } @else { pre tabindex="0" aria-label="The study’s text" { (text) } }
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use maud::html;
@@ -12,6 +12,7 @@ use maud::html;
 use super::sign_in::begin;
 use crate::console::Console;
 use crate::error::ConsoleError;
+use crate::extract::Path;
 use crate::guard::{Fields, From};
 use crate::html::failure::Failure;
 use crate::html::layout::bare;
@@ -21,15 +22,12 @@ use crate::password::{self, SHORTEST};
 use crate::role::Role;
 use crate::users::see_name;
 
-/// Roles of a first user: whoever begins sets studies up or answers for them.
-const FIRST: [Role; 2] = [Role::Officer, Role::Steward];
-
 /// `GET /first/{token}`.
 pub(crate) async fn page(
     State(console): State<Arc<Console>>,
     Path(token): Path<String>,
 ) -> Result<Response, Failure> {
-    let whom = find(&console, &token)?;
+    let whom = find(&console, &token).await?;
     Ok(form(&token, &whom, "", None).into_response())
 }
 
@@ -40,13 +38,14 @@ pub(crate) async fn enter(
     Extension(From(from)): Extension<From>,
     Extension(fields): Extension<Fields>,
 ) -> Result<Response, Failure> {
-    let whom = find(&console, &token)?;
+    let whom = find(&console, &token).await?;
     let name = match &whom {
         For::First => fields.get("name").to_owned(),
         known => known.name().to_owned(),
     };
     let role = match &whom {
-        For::First => Role::named(fields.get("role")).filter(|role| FIRST.contains(role)),
+        // Only an officer asks others in.
+        For::First => Some(Role::Officer),
         For::New { role, .. } => Some(*role),
         For::Again { .. } => None,
     };
@@ -55,9 +54,6 @@ pub(crate) async fn enter(
     let wrong = match sound {
         _ if password != fields.get("again") => {
             Some(String::from("the two passwords are not the same"))
-        }
-        _ if whom == For::First && role.is_none() => {
-            Some(String::from("nothing says what you are to this site"))
         }
         Err(error) => Some(error.to_string()),
         Ok(()) => None,
@@ -75,13 +71,8 @@ pub(crate) async fn enter(
     let made = tokio::task::spawn_blocking(move || {
         let from = from.to_string();
         match role {
-            // Of two first users, the second is none.
-            Some(_) if whom == For::First && !users.all()?.is_empty() => {
-                let role = Role::Officer;
-                Err(ConsoleError::UserThere { name: asked, role })
-            }
-            Some(role) => users.add(&asked, role, &typed, (&asked, &from)),
-            None => users.set_password(&asked, &typed, (&asked, &from)),
+            Some(role) => users.come(&whom, (&asked, role), &typed, &from),
+            None => users.set_password(&whom, &typed, &from),
         }
     });
     made.await.map_err(|_| Failure::mistake())??;
@@ -89,18 +80,20 @@ pub(crate) async fn enter(
     begin(&console, &user, user.role.home())
 }
 
-fn find(console: &Console, token: &str) -> Result<For, Failure> {
+/// Whom a link is for, if it counts among the users as they are now.
+async fn find(console: &Console, token: &str) -> Result<For, Failure> {
     let whom = console.links.find(token, Instant::now()).ok_or_else(gone)?;
-    match whom {
-        For::First if !console.users.all()?.is_empty() => Err(gone()),
-        whom => Ok(whom),
+    let users = console.users.clone();
+    let users = tokio::task::spawn_blocking(move || users.all());
+    let users = users.await.map_err(|_| Failure::mistake())??;
+    match whom.counts(&users) {
+        true => Ok(whom),
+        false => Err(gone()),
     }
 }
 
 fn gone() -> Failure {
-    Failure::absent(
-        "this link does not work: it was used, or is too old\nhint: the privacy officer makes another on the page Users; where there is nobody yet, hedgerow console prints one when it starts anew",
-    )
+    Failure::absent(&ConsoleError::NoLink.to_string())
 }
 
 fn form(token: &str, whom: &For, name: &str, wrong: Option<&str>) -> axum::response::Html<String> {
@@ -115,24 +108,15 @@ fn form(token: &str, whom: &For, name: &str, wrong: Option<&str>) -> axum::respo
             h1 { (title) }
             @if let Some(wrong) = wrong { div.said.bad role="alert" { (told(wrong)) } }
             @match whom {
-                For::First => p { "Nobody may use this console yet. Whom you make here may, and this link works once." },
-                For::New { role, by, .. } => p { (by) " asked you in as " strong { (role) } ", who " (role.words()) "." },
-                For::Again { by, .. } => p { (by) " made this link, so that you choose another password." },
+                For::First => p { "Nobody may use this console yet. Whom you make here is its first " strong { (Role::Officer) } ", who " (Role::Officer.words()) ". Only an officer can make others: ask the steward in on the page Users afterwards. This link works once." },
+                For::New { role, by, .. } => p { (by.name) " asked you in as " strong { (role) } ", who " (role.words()) "." },
+                For::Again { by, .. } => p { (by.name) " made this link, so that you choose another password." },
             }
             form.sheet method="post" action={ "/first/" (token) } {
                 @match whom {
                     For::First => {
                         label for="name" { "Name" }
                         input id="name" name="name" value=(name) autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64" required autofocus;
-                        fieldset {
-                            legend { "What you are to this site" }
-                            @for role in FIRST {
-                                label.choice {
-                                    input type="radio" name="role" value=(role) required;
-                                    span { strong { (role) } ": " (role.words()) }
-                                }
-                            }
-                        }
                     },
                     known => {
                         label for="name" { "Name" }

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use hedgerow::words::thousands;
 use hedgerow::{LearnedInAll, SiteLedger};
 use maud::{Markup, html};
 
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
 use crate::html::parts::{live, pages, shell};
-use crate::pages::Asked;
+use crate::pages::{Asked, no_study};
 
 /// Runs that are named one by one; of more, the first and the last are.
 const NAMED: usize = 8;
 /// Sites of a page.
 const OF_A_PAGE: usize = 10;
+
+const PLACE: (&str, &str) = ("Ledger", "/ledger");
 
 /// `GET /ledger`.
 pub(crate) async fn page(
@@ -27,7 +30,10 @@ pub(crate) async fn page(
     Extension(visit): Extension<Visit>,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Failure> {
-    let ledger = console.ask(|site| site.ledger()).await?;
+    let ledger = match console.ask(|site| site.ledger()).await {
+        Ok(ledger) => ledger,
+        Err(failure) => return Ok(no_study::page(&console, &visit, PLACE, failure).await),
+    };
     let (number, of) = asked.among(ledger.sites.len(), OF_A_PAGE);
     let body = html! {
         h1 { "Ledger" }
@@ -41,8 +47,8 @@ pub(crate) async fn page(
         (pages("/ledger", number, of))
     };
     let page = Page {
-        title: "Ledger",
-        place: "/ledger",
+        title: PLACE.0,
+        place: PLACE.1,
         body,
         commands: vec![format!("hedgerow ledger --site {}", shell(console.path()))],
     };

@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod draft;
 pub(crate) mod first;
 pub(crate) mod ledger;
+pub(crate) mod no_study;
 pub(crate) mod overview;
 pub(crate) mod query;
 pub(crate) mod release;

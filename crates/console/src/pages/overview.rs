@@ -16,7 +16,7 @@ use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
 use crate::html::parts::{Tone, badge, hash, live, shell, told};
-use crate::pages::{SITES, releases, runs};
+use crate::pages::{SITES, no_study, releases, runs};
 use steps::{Is, Step};
 
 /// Runs and releases that are shown here.
@@ -26,6 +26,8 @@ const LATEST: usize = 5;
 struct Facts {
     /// The study and all that follows from it; or why it cannot be read.
     known: Result<Known, String>,
+    /// Whether the study's file is there.
+    has_study: bool,
     /// The latest releases, and how many there are.
     releases: Vec<releases::Line>,
     released: usize,
@@ -55,9 +57,11 @@ pub(crate) async fn page(
         (live("overview", &html! {
             @match &facts.known {
                 Ok(known) => (head(known)),
-                Err(why) => div.said.bad { h2 { "The study cannot be read" } (told(why)) },
+                Err(why) if facts.has_study => div.said.bad { h2 { "The study cannot be read" } (told(why)) },
+                // The next step says so.
+                Err(_) => {},
             }
-            (next(&steps, &visit))
+            (next(&facts, &steps, &visit))
             div.columns {
                 @if let Ok(known) = &facts.known { (node(known)) }
                 (path(&steps))
@@ -86,6 +90,7 @@ pub(crate) async fn page(
 fn look(site: &Site) -> Facts {
     let releases = site.releases();
     Facts {
+        has_study: site.file().study.exists(),
         known: known(site).map_err(|error| error.without_values()),
         released: releases.len(),
         releases: releases::lines(&releases[..releases.len().min(LATEST)]),
@@ -117,14 +122,24 @@ fn head(known: &Known) -> Markup {
 }
 
 /// The next step, and whether it is of whoever looks.
-fn next(steps: &[Step], visit: &Visit) -> Markup {
+fn next(facts: &Facts, steps: &[Step], visit: &Visit) -> Markup {
     let now = steps.iter().find(|step| step.is == Is::Now);
+    let asking = facts.known.as_ref().ok().and_then(steps::asking);
+    if !facts.has_study {
+        return no_study::none_yet(visit);
+    }
     html! {
         section.next aria-labelledby="next" {
             @match now {
                 Some(step) => {
                     @let is_own = step.whose == Some(visit.role);
-                    h2 #next { @if is_own { "Your next step" } @else { "The next step" } ": " (step.title) }
+                    h2 #next {
+                        @if is_own { "Your next step: " } @else { "The next step: " }
+                        @match asking.filter(|_| is_own && step.title == steps::RUN) {
+                            Some(number) => { "Decide about run " (number) },
+                            None => (step.title),
+                        }
+                    }
                     (told(&step.words))
                     @if !is_own {
                         p.quiet { @match step.whose {
@@ -160,7 +175,13 @@ fn node(known: &Known) -> Markup {
                 div.said.bad { p { strong { "The rows cannot be read." } } (told(why)) }
             }
             @if node.serves_other {
-                div.said.wait { (told("the node serves another version of the study than the file has now\nhint: send the node SIGHUP, and it reads the study anew")) }
+                div.said.wait {
+                    p { "The node serves another version of the study than the file has now." }
+                    p.hint { strong { "Next step: " } "have the node read the study anew. Nothing is stopped by it: a run that is under way ends as it began, and the node refuses a study that is not signed by all. Whoever looks after the node’s machine types there, where the node is a service," }
+                    pre tabindex="0" { code { "systemctl reload hedgerow-node" } }
+                    p { "and otherwise" }
+                    pre tabindex="0" { code { "pkill -HUP -f 'hedgerow node'" } }
+                }
             }
             table {
                 thead { tr { th scope="col" { "Peer" } th scope="col" { "Signed" } th scope="col" { "Heard" } } }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use hedgerow::data::Role;
 use hedgerow::node::program::{SQL_HINT, find_sql};
@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};

@@ -8,7 +8,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use hedgerow::node::source::Source;
 use hedgerow::words::{percent, thousands};
@@ -16,6 +16,7 @@ use hedgerow::{Manifest, Questions, Release, ReleaseOf, Site, Study, Suspicion, 
 use maud::{Markup, html};
 
 use crate::console::Console;
+use crate::extract::Path;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use hedgerow::words::{percent, thousands};
 use hedgerow::{Manifest, Release, ReleaseOf};
 use maud::{Markup, html};
 
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;

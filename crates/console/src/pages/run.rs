@@ -1,17 +1,24 @@
 //! `/runs/{number}`: one run, wave by wave and peer by peer, and what may be done about it.
 
+mod deciding;
+
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use hedgerow::words::thousands;
-use hedgerow::{CarriedOut, ReleaseOf, RunState, RunStatus};
+use hedgerow::{ReleaseOf, RunState, RunStatus};
 use maud::{Markup, html};
 use serde_json::Value;
 
+pub(crate) use deciding::{approve, refuse};
+
+use super::no_study;
 use super::runs::{missing, state, where_it_stands};
 use crate::console::Console;
+use crate::decisions::Decision;
+use crate::extract::Path;
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
@@ -24,22 +31,34 @@ pub(crate) async fn page(
     Extension(visit): Extension<Visit>,
     Path(number): Path<u32>,
 ) -> Result<Response, Failure> {
-    let (run, release, is_due) = console
+    let title = format!("Run {number}");
+    let found = console
         .ask(move |site| {
             let run = site.run_status(number)?;
             // A run that was asked for a moment ago is known as soon as the node has begun it.
             let is_due = run.is_none() && site.runs(0, 0)?.due == number;
             Ok((run, site.release(number), is_due))
         })
-        .await?;
+        .await;
+    let (run, release, is_due) = match found {
+        Ok(found) => found,
+        Err(failure) => {
+            let place = (&*title, "/runs");
+            return Ok(no_study::page(&console, &visit, place, failure).await);
+        }
+    };
     if run.is_none() && !is_due {
         return Err(Failure::absent(&format!(
             "this site knows of no run {number}"
         )));
     }
+    let words = match &run {
+        Some(run) => deciding::words(&console, (&run.study_hash, number)).await?,
+        None => Vec::new(),
+    };
     let site = shell(console.path());
     let now = match &run {
-        Some(run) => stands(run, release.as_ref(), &visit),
+        Some(run) => stands(run, release.as_ref(), &words, &visit),
         None => html! {
             p.lead { "This run has not begun here yet. Once this site’s node is asked for it and begins, this page shows how far it is." }
         },
@@ -60,7 +79,6 @@ pub(crate) async fn page(
             format!("hedgerow run --site {site} --number {number} --abandon"),
         ],
     };
-    let title = format!("Run {number}");
     let page = Page {
         title: &title,
         place: "/runs",
@@ -94,57 +112,6 @@ pub(crate) async fn start(
     Ok(back(number))
 }
 
-/// `POST /runs/{number}/approve`: with the officer's password again.
-pub(crate) async fn approve(
-    State(console): State<Arc<Console>>,
-    Extension(visit): Extension<Visit>,
-    Path(number): Path<u32>,
-    Extension(fields): Extension<Fields>,
-) -> Result<Response, Failure> {
-    let approve = console.ask(move |site| site.approve(number));
-    let done = |is_at_work: bool| match is_at_work {
-        true => "is approved, and this site's process goes on with it",
-        false => "is approved; it begins when this site's node is asked for it",
-    };
-    let what = ("run approved", number);
-    decide(&console, &visit, &fields, what, approve, done).await
-}
-
-/// `POST /runs/{number}/refuse`: with the officer's password again.
-pub(crate) async fn refuse(
-    State(console): State<Arc<Console>>,
-    Extension(visit): Extension<Visit>,
-    Path(number): Path<u32>,
-    Extension(fields): Extension<Fields>,
-) -> Result<Response, Failure> {
-    let refuse = console.act(async move |site| site.refuse(number).await);
-    let done = |is_at_work: bool| match is_at_work {
-        true => "is refused, and its number is not used again; this site's process tells the peers",
-        false => {
-            "is refused, and its number is not used again; the peers that could be reached were told"
-        }
-    };
-    let what = ("run refused", number);
-    decide(&console, &visit, &fields, what, refuse, done).await
-}
-
-/// Carries out the officer's word about a run, with the password again. What is said of it depends on whether a
-/// process of this site is at work on the run.
-async fn decide(
-    console: &Console,
-    visit: &Visit,
-    fields: &Fields,
-    (what, number): (&str, u32),
-    act: impl Future<Output = Result<CarriedOut, Failure>>,
-    done: impl FnOnce(bool) -> &'static str,
-) -> Result<Response, Failure> {
-    console.confirm(visit, fields.get("password")).await?;
-    let what = (what, format!("run {number}"));
-    let done = |by: &CarriedOut| format!("run {number} {}", done(*by == CarriedOut::ByProcess));
-    console.carry_out(visit, what, act, done).await?;
-    Ok(back(number))
-}
-
 /// `POST /runs/{number}/give-up`.
 pub(crate) async fn give_up(
     State(console): State<Arc<Console>>,
@@ -169,17 +136,24 @@ fn back(number: u32) -> Response {
 }
 
 /// How a run stands, and what may be done about it.
-fn stands(run: &RunStatus, release: Option<&ReleaseOf>, visit: &Visit) -> Markup {
+fn stands(
+    run: &RunStatus,
+    release: Option<&ReleaseOf>,
+    words: &[Decision],
+    visit: &Visit,
+) -> Markup {
     html! {
         p.lead { (state(run.state)) " " (where_it_stands(run)) }
         @if let Some(why) = &run.reason {
+            @let why = reason(why, run);
             div.said.wait {
-                (told(&reason(why, run.state)))
-                @if run.state == RunState::Failed && may_send("/runs/{number}/give-up", visit.role) {
+                (told(&why))
+                @if run.state == RunState::Failed && why.contains("hedgerow run ") && may_send("/runs/{number}/give-up", visit.role) {
                     p { "What a command is named for here, the buttons below do too." }
                 }
             }
         }
+        (deciding::decided(words))
         (waits(missing(run)))
         @if let Some(release) = release { (released(release)) }
         (acts(run, visit))
@@ -189,10 +163,15 @@ fn stands(run: &RunStatus, release: Option<&ReleaseOf>, visit: &Visit) -> Markup
 }
 
 /// Why a run waits or failed; what a shell would do next is done by the buttons below.
-fn reason(why: &str, state: RunState) -> String {
-    match state {
+fn reason(why: &str, run: &RunStatus) -> String {
+    match run.state {
         RunState::Asking => format!("it waits because {why}"),
-        RunState::Failed => format!("it failed: {why}"),
+        RunState::Failed => {
+            // A run that failed asks nobody, and has no button to approve it.
+            let command = format!("hedgerow run approve {}", run.number);
+            let why = why.replace(&command, "the word of the privacy officer");
+            format!("it failed: {why}")
+        }
         _ => why.to_owned(),
     }
 }
@@ -230,13 +209,7 @@ fn acts(run: &RunStatus, visit: &Visit) -> Markup {
         matches!(run.state, RunState::Failed | RunState::Stopped) && run.started.is_some();
     html! {
         @if is_asking && may("approve") {
-            section.next aria-labelledby="decide" {
-                h2 #decide { "May this site's rows be in this run?" }
-                div.columns {
-                    (sure(visit, number, "approve", "Approve", "main"))
-                    (sure(visit, number, "refuse", "Refuse: its number is not used again", "danger"))
-                }
-            }
+            (deciding::forms(visit, number))
         }
         @if is_asking && !may("approve") { p.quiet { "The privacy officer decides about this run." } }
         @if may_start && may("start") {

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use hedgerow::{RunList, RunState, RunStatus};
 use maud::{Markup, html};
 
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 use crate::html::layout::Page;
 use crate::html::parts::{Tone, badge, button, live, pages, shell};
-use crate::pages::{Asked, LINES};
+use crate::pages::{Asked, LINES, no_study};
 use crate::routes::may_send;
+
+const PLACE: (&str, &str) = ("Runs", "/runs");
 
 /// `GET /runs`.
 pub(crate) async fn page(
@@ -33,7 +36,11 @@ pub(crate) async fn page(
                 false => Ok(list),
             }
         })
-        .await?;
+        .await;
+    let list = match list {
+        Ok(list) => list,
+        Err(failure) => return Ok(no_study::page(&console, &visit, PLACE, failure).await),
+    };
     let (number, of) = asked.of(list.total);
     let body = html! {
         h1 { "Runs" }
@@ -46,8 +53,8 @@ pub(crate) async fn page(
     };
     let site = shell(console.path());
     let page = Page {
-        title: "Runs",
-        place: "/runs",
+        title: PLACE.0,
+        place: PLACE.1,
         body,
         commands: vec![
             format!("hedgerow status --site {site}"),

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use crate::attempts::Of;
 use crate::console::Console;
+use crate::extract::Query;
 use crate::guard::{Fields, From, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::bare;
@@ -39,20 +41,25 @@ pub(crate) async fn enter(
     Extension(fields): Extension<Fields>,
 ) -> Result<Response, Failure> {
     let name = fields.get("name");
-    let tried = console.attempts.enter(name, from, Instant::now());
-    if let Err(wait) = tried {
-        console
-            .note_stranger(name, from, ("sign in", "too many passwords were tried"))
-            .await?;
-        return Err(Failure::slow(wait));
-    }
     let user = console.find(name).await?;
+    // What is nobody's name may be a password that was typed in its place.
+    let who = user.as_ref().map_or("somebody unknown", |user| &user.name);
+    let who = who.to_owned();
+    let of = Of::signing_in(name, from);
+    if let Err(refused) = console.attempts.enter(&of, Instant::now()) {
+        if refused.is_first {
+            console
+                .note_stranger(&who, from, ("sign in", "too many passwords were tried"))
+                .await?;
+        }
+        return Err(Failure::slow(refused.wait));
+    }
     let kept = user.as_ref().map(|user| user.password.clone());
     let typed = Zeroizing::new(fields.get("password").to_owned());
     let is_right = password::is_right(typed, kept).await;
     let Some(user) = user.filter(|_| is_right) else {
         console
-            .note_stranger(name, from, ("sign in", "wrong name or password"))
+            .note_stranger(&who, from, ("sign in", "wrong name or password"))
             .await?;
         let page = form(
             &console,
@@ -63,9 +70,9 @@ pub(crate) async fn enter(
         );
         return Ok((axum::http::StatusCode::FORBIDDEN, page).into_response());
     };
-    console.attempts.right(name, from);
+    console.attempts.right(&of);
     console
-        .note_stranger(name, from, ("sign in", "done"))
+        .note_stranger(&who, from, ("sign in", "done"))
         .await?;
     begin(
         &console,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use hedgerow::node::agreement::Standing;
+use hedgerow::node::agreement::{Agreement, Standing};
+use hedgerow::words::count;
 use hedgerow::{Error, Shown, Signing, Site, Study};
 use maud::{Markup, html};
 
@@ -18,8 +19,9 @@ use crate::console::Console;
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
-use crate::html::parts::{Tone, badge, button, hash, live, password_again, shell, told};
+use crate::html::parts::{Tone, badge, button, hash, live, password_again, shell};
 use crate::jobs::{Found, Job};
+use crate::pages::no_study;
 use crate::routes::may_send;
 use crate::versions::{Kept, Version, Word, files};
 
@@ -27,7 +29,7 @@ pub(crate) use changes::files as changed_files;
 pub(crate) use rules::outcome;
 
 /// Characters of a comment.
-const LONGEST_COMMENT: usize = 1_000;
+pub(crate) const LONGEST_COMMENT: usize = 1_000;
 /// Sites that are named one by one.
 const MOST_SITES: usize = 100;
 
@@ -73,6 +75,7 @@ pub(crate) async fn page(
         Ok(_) => Some(console.checked(false).await),
         Err(_) => None,
     };
+    let is_missing = facts.read.is_err() && no_study::is_missing(&console).await;
     let body = html! {
         h1 { "Study" }
         @match (&facts.read, &check) {
@@ -87,10 +90,8 @@ pub(crate) async fn page(
                 (changes::section(read, &versions))
                 (signatures(read))
             }
-            (Err(why), _) => {
-                div.said.bad { h2 { "The study cannot be read" } (told(why)) }
-                p { a.button href="/draft" { "To the draft" } }
-            }
+            (Err(_), _) if is_missing => (no_study::none_yet(&visit)),
+            (Err(why), _) => (no_study::unreadable(why)),
             (Ok(_), None) => {}
         }
         (changes::words(&versions))
@@ -158,12 +159,20 @@ pub(crate) async fn decline(
         read.clone(),
     );
     let declined = async {
-        let version = console
-            .ask(move |site| Version::of(&site.file().study, (&by, Word::Declined, &said)))
+        let (version, is_signed) = console
+            .ask(move |site| {
+                let version = Version::of(&site.file().study, (&by, Word::Declined, &said))?;
+                Ok((version, is_signed(site)?))
+            })
             .await?;
         if version.hash.as_ref() != Some(&expected) {
             return Err(Failure::wrong(
                 "the study has changed since this page was made\nhint: read it again",
+            ));
+        }
+        if is_signed {
+            return Err(Failure::wrong(
+                "this site has signed this version, and what is signed cannot be declined\nhint: ask the steward to change the study with the other sites: a changed version is signed anew, or declined; runs of this one are refused on their own pages",
             ));
         }
         keep(&versions, version).await
@@ -178,6 +187,14 @@ pub(crate) async fn decline(
     Ok(back())
 }
 
+/// Whether this site has signed the study that its file names.
+fn is_signed(site: &Site) -> Result<bool, Error> {
+    let agreement = Agreement::open(&site.file().study)?;
+    let mut sites = agreement.study.sites.iter().zip(agreement.standings()?);
+    let own = sites.find(|(one, _)| one.name == site.file().name);
+    Ok(own.is_some_and(|(_, standing)| standing == Standing::Signed))
+}
+
 async fn sign_for_site(
     console: &Arc<Console>,
     visit: &Visit,
@@ -189,8 +206,8 @@ async fn sign_for_site(
         .await?;
     if let Signing::NotAccepted(check) = signing {
         return Err(Failure::wrong(format!(
-            "this site's rules refuse the study in {} ways, and nothing was signed\nhint: the page says which, and what to change",
-            check.faults.len()
+            "this site's rules refuse the study in {}, and nothing was signed\nhint: the page says which, and what to change",
+            count(check.faults.len() as u64, "way", "ways")
         )));
     }
     let (by, said) = (visit.name.clone(), comment.to_owned());
@@ -239,7 +256,8 @@ fn hash_of(fields: &Fields) -> Result<String, Failure> {
     }
 }
 
-fn comment_of(fields: &Fields) -> Result<String, Failure> {
+/// What somebody says to a decision.
+pub(crate) fn comment_of(fields: &Fields) -> Result<String, Failure> {
     let comment = fields.get("comment").trim();
     match comment.chars().count() > LONGEST_COMMENT {
         true => Err(Failure::wrong(format!(

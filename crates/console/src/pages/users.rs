@@ -14,7 +14,7 @@ use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
 use crate::html::parts::{Tone, badge, live, shell};
-use crate::links::For;
+use crate::links::{For, Known};
 use crate::role::Role;
 use crate::routes::may_send;
 use crate::users::{User, see_name};
@@ -35,16 +35,14 @@ pub(crate) async fn invite(
 ) -> Result<Response, Failure> {
     let name = fields.get("name").to_owned();
     see_name(&name)?;
-    let by = visit.name.clone();
+    let by = console.find(&visit.name).await?;
+    let by = Known::of(&by.ok_or_else(Failure::mistake)?);
     let there = console.find(&name).await?;
     let (what, whom) = match (there, Role::named(fields.get("role"))) {
-        (Some(_), None) => (
-            "link for a new password",
-            For::Again {
-                name: name.clone(),
-                by,
-            },
-        ),
+        (Some(user), None) => {
+            let user = Known::of(&user);
+            ("link for a new password", For::Again { user, by })
+        }
         (None, Some(role)) => (
             "asked in",
             For::New {
@@ -82,7 +80,25 @@ pub(crate) async fn invite(
     .await
 }
 
-/// `POST /users/remove`.
+/// `POST /users/withdraw`: a link that nobody used works no more.
+pub(crate) async fn withdraw(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Extension(fields): Extension<Fields>,
+) -> Result<Response, Failure> {
+    let name = fields.get("name").to_owned();
+    see_name(&name)?;
+    let withdrawn = async {
+        console.links.withdraw(&name);
+        Ok(())
+    };
+    let done = |(): &()| format!("the link for {name} works no more");
+    let what = ("link withdrawn", name.clone());
+    console.carry_out(&visit, what, withdrawn, done).await?;
+    Ok(Redirect::to("/users").into_response())
+}
+
+/// `POST /users/remove`: with the links for them, and those that they made.
 pub(crate) async fn remove(
     State(console): State<Arc<Console>>,
     Extension(visit): Extension<Visit>,
@@ -98,6 +114,7 @@ pub(crate) async fn remove(
     let removed =
         tokio::task::spawn_blocking(move || users.remove(&gone, (&by.name, &by.from.to_string())));
     removed.await.map_err(|_| Failure::mistake())??;
+    console.links.forget(&name);
     let said = crate::sessions::Said {
         text: format!("{name} may not use these pages any more"),
         is_good: true,
@@ -115,7 +132,8 @@ async fn show(
     let users = console.users.clone();
     let all = tokio::task::spawn_blocking(move || users.all());
     let all = all.await.map_err(|_| Failure::mistake())??;
-    let waiting = console.links.waiting(Instant::now());
+    let mut waiting = console.links.waiting(Instant::now());
+    waiting.retain(|whom| whom.counts(&all));
     let may = may_send("/users/invite", visit.role);
     let body = html! {
         h1 { "Users" }
@@ -171,7 +189,7 @@ fn table(users: &[User], waiting: &[For], visit: &Visit, may: bool) -> Markup {
                             th scope="row" { (whom.name()) }
                             td { @if let For::New { role, .. } = whom { (role) } }
                             td { (badge(Tone::Wait, "has a link")) }
-                            @if may { td {} }
+                            @if may { td { (act(visit, "/users/withdraw", whom.name(), "Withdraw", "danger")) } }
                         }
                     }
                 }

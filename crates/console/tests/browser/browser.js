@@ -53,13 +53,10 @@ export class Person {
     return this;
   }
 
-  // By the link that the officer hands over; whoever is first says who that is.
-  async begin(link, firstRole) {
+  // By the link that the officer hands over; whoever is first, an officer, says who that is.
+  async begin(link, isFirst = false) {
     await this.page.goto(link);
-    if (firstRole) {
-      await this.page.getByLabel("Name", { exact: true }).fill(this.name);
-      await this.page.locator(`input[value="${firstRole}"]`).check();
-    }
+    if (isFirst) await this.page.getByLabel("Name", { exact: true }).fill(this.name);
     await this.page.getByLabel(/^Password/).fill(password(this.name));
     await this.page.getByLabel("The same again").fill(password(this.name));
     await this.page.getByRole("button", { name: "Begin" }).click();

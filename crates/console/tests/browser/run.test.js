@@ -79,7 +79,7 @@ test("from no study to a signed release, and questions to it, with no shell", as
     for (const site of SITES) {
       await world.start(site, "console");
       officers[site] = await Person.arrive(browser, world.consoles.get(site), "otto");
-      await officers[site].begin(await world.firstLink(site), "officer");
+      await officers[site].begin(await world.firstLink(site), true);
       stewards[site] = await askedIn(browser, officers[site], "stella", "steward");
       // The key is made where it stays; its public half is on the page, to be sent to whoever writes the study.
       const { page } = stewards[site];
@@ -91,7 +91,7 @@ test("from no study to a signed release, and questions to it, with no shell", as
 
     // A study is drafted of a table that is sent.
     await north.page.goto("/");
-    await north.sees("Your next step: Agree on a study");
+    await north.sees("There is no study yet");
     await north.page.getByRole("link", { name: "Draft a study" }).click();
     const sent = north.page.locator('form[action="/draft/upload"]');
     await sent.getByLabel(/^CSV/).setInputFiles(world.rehearsal);
@@ -169,6 +169,8 @@ test("each officer approves a run, and everybody has the release; one refuses th
     // The same rows once more are the officers' to decide.
     await starts(steward, 2);
     await steward.sees("The privacy officer decides about this run.");
+    await officers.north.page.goto("/");
+    await officers.north.sees("Your next step: Decide about run 2");
     assert.equal(await steward.page.getByRole("button", { name: "Approve" }).count(), 0);
 
     for (const site of SITES) {
@@ -184,6 +186,7 @@ test("each officer approves a run, and everybody has the release; one refuses th
     // Nobody reloads: the page follows the run.
     for (const site of SITES) {
       await officers[site].page.goto("/runs/2");
+      await officers[site].sees("otto approved this run at ");
       await officers[site].page.getByRole("link", { name: "To the release" }).waitFor({ timeout: 90_000 });
     }
 

@@ -216,3 +216,19 @@ async fn passwords_for_a_signature_are_limited() {
     assert_eq!(officer.post("/study/sign", &right).await.status, 429);
     assert_eq!(standing(&world), Standing::Missing);
 }
+
+#[tokio::test]
+async fn what_is_signed_cannot_be_declined() {
+    let world = World::signed();
+    let console = world.console("north");
+    let mut officer = browser_of(&console, Role::Officer).await;
+    read(&mut officer).await;
+    let (hash, word) = (hash(&world), password(Role::Officer));
+    let fields = [("hash", &*hash), ("password", &*word), ("comment", "no")];
+    assert_eq!(officer.post("/study/decline", &fields).await.status, 303);
+    let page = read(&mut officer).await;
+    assert!(page.contains("what is signed cannot be declined"), "{page}");
+    assert!(!page.contains("nothing is signed") && !page.contains("declined this version"));
+    assert_eq!(standing(&world), Standing::Signed);
+    assert!(!world.path("north/console.studies").exists());
+}

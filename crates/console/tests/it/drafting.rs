@@ -122,6 +122,7 @@ async fn a_draft_of_the_sites_rows_is_the_one_that_a_shell_has() {
         let page = browser.get("/draft").await;
         assert_eq!(page.status == 200, is_read, "{who}");
         assert!(!page.text().contains("action=\"/draft"), "{who}");
+        assert!(!page.text().contains("[study]"), "{who}");
         assert!(!page.text().contains(PLANTED));
         browser.get("/releases").await;
         assert_eq!(

@@ -175,3 +175,56 @@ async fn a_cookie_is_for_this_console_alone() {
     let lines = std::fs::read_to_string(world.path("north/console.log")).unwrap();
     assert!(!lines.contains(token) && !lines.contains(&word));
 }
+
+#[tokio::test]
+async fn what_is_sent_in_another_way_is_refused_in_words() {
+    let world = World::bare();
+    let console = world.console("north");
+    let mut officer = browser_of(&console, Role::Officer).await;
+    officer.get("/users").await;
+    let csrf = officer.csrf.clone();
+    let body = format!(
+        "--xyz\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n--xyz--\r\n"
+    );
+    let kind = "multipart/form-data; boundary=xyz";
+    let send = |body: &str| body.as_bytes().to_vec();
+    for path in ["/users/remove", "/runs/1/approve", "/sign-out"] {
+        let answer = officer.post_raw(path, kind, send(&body)).await;
+        assert_eq!(answer.status, 415, "{path}");
+        assert!(answer.text().contains("what was sent is no form"), "{path}");
+    }
+    let mut stranger = Browser::new(&console);
+    for path in ["/sign-in", "/first/0123"] {
+        let answer = stranger.post_raw(path, kind, send(&body)).await;
+        assert_eq!(answer.status, 415, "{path} {}", answer.text());
+    }
+    // And the form with a file is not sent as another.
+    let mut steward = browser_of(&console, Role::Steward).await;
+    steward.get("/draft").await;
+    let answer = steward.post("/draft/upload", &[("name", "x")]).await;
+    assert_eq!(answer.status, 415, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn addresses_that_say_nonsense_get_a_page_of_the_console() {
+    let world = World::signed();
+    let console = world.console("north");
+    let mut officer = browser_of(&console, Role::Officer).await;
+    for (path, status) in [
+        ("/runs/one", 404),
+        ("/runs/-1", 404),
+        ("/runs/99999999999", 404),
+        ("/runs/%FF", 404),
+        ("/releases/x/files/y", 404),
+        ("/draft/columns/x", 404),
+        ("/runs?page=x", 400),
+        ("/runs?page=-1", 400),
+        ("/audit?before=x", 400),
+        ("/ledger?page=1&page=2", 400),
+        ("/draft/columns/1?values=999", 400),
+    ] {
+        let answer = officer.get(path).await;
+        assert_eq!(answer.status, status, "{path} {}", answer.text());
+        assert!(answer.text().contains("To the first page"), "{path}");
+    }
+}

@@ -42,5 +42,5 @@ async fn a_thousand_runs_are_paged_and_all_can_be_reached() {
     // The next run is shown before it begins, and no run after it.
     assert_eq!(browser.get("/runs/1001").await.status, 200);
     assert_eq!(browser.get("/runs/1002").await.status, 404);
-    assert_eq!(browser.get("/runs/x").await.status, 400);
+    assert_eq!(browser.get("/runs/x").await.status, 404);
 }

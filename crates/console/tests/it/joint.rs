@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hedgerow::Site;
-use hedgerow_console::{Console, ConsoleSettings, Listening, Role};
+use hedgerow_console::{Console, ConsoleSettings, Listening, Role, Users};
 
 use crate::browser::Browser;
 use crate::world::{PLANTED, SITES, World, browser_of, password};
@@ -109,7 +109,8 @@ fn a_run_waits_for_the_officer_and_ends_with_a_release() {
                 .text()
                 .contains("May this site")
         );
-        assert!(officer.get("/").await.text().contains("Your next step"));
+        let overview = officer.get("/").await.text();
+        assert!(overview.contains("Your next step: Decide about run 2"));
         // Without the password again, nothing.
         let wrong = [("password", "wrong wrong wrong")];
         assert_eq!(officer.post("/runs/2/approve", &wrong).await.status, 403);
@@ -120,9 +121,12 @@ fn a_run_waits_for_the_officer_and_ends_with_a_release() {
         );
         let word = password(Role::Officer);
         officer.get("/runs/2").await;
-        let right = [("password", &*word)];
+        let right = [("password", &*word), ("comment", "as <b>agreed</b>")];
         assert_eq!(officer.post("/runs/2/approve", &right).await.status, 303);
-        until(&mut officer, "/runs/2", "To the release").await;
+        a_second_word_changes_nothing(&world, &console).await;
+        let page = until(&mut officer, "/runs/2", "To the release").await;
+        assert!(page.contains("otto approved this run at "), "{page}");
+        assert!(page.contains("as &lt;b&gt;agreed&lt;/b&gt;"), "{page}");
         while world.site("south").release(2).is_none() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -143,6 +147,34 @@ fn a_run_waits_for_the_officer_and_ends_with_a_release() {
         attacks_and_alone(&console).await;
         downloads(&world, &console).await;
     });
+}
+
+/// Another officer decides otherwise a moment later, or about a run that does not ask.
+async fn a_second_word_changes_nothing(world: &World, console: &Arc<Console>) {
+    let word = password(Role::Officer);
+    Users::beside(&world.file("north"))
+        .add("olga", Role::Officer, &word, ("test", "shell"))
+        .unwrap();
+    let mut olga = Browser::signed_in(console, "olga", &word).await;
+    let again = [("password", &*word)];
+    for act in ["refuse", "approve"] {
+        let sent = olga.post(&format!("/runs/2/{act}"), &again).await;
+        assert_eq!(sent.status, 303);
+        let page = olga.get("/runs/2").await.text();
+        assert!(page.contains("otto approved run 2 at "), "{act} {page}");
+        assert!(page.contains("nothing was changed"), "{act} {page}");
+    }
+    assert_eq!(olga.post("/runs/3/approve", &again).await.status, 303);
+    let page = olga.get("/").await.text();
+    assert!(page.contains("run 3 has not asked"), "{page}");
+    let lines = world.lines("north");
+    let done = |about: &str| {
+        let mut lines = lines
+            .iter()
+            .filter(|(what, ..)| matches!(&**what, "run approved" | "run refused"));
+        lines.any(|(_, line, result)| line == about && result == "done")
+    };
+    assert!(done("run 2: as <b>agreed</b>") && !done("run 2") && !done("run 3"));
 }
 
 async fn attacks_and_alone(console: &Arc<Console>) {

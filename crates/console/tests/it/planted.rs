@@ -68,7 +68,14 @@ async fn what_strangers_type_is_no_markup_on_the_page_of_what_was_done() {
     let mut officer = browser_of(&console, Role::Officer).await;
     let page = officer.get("/audit").await.text();
     assert_plain("/audit", &page);
-    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    // Nothing of what is nobody's name is kept.
+    assert!(page.contains("somebody unknown") && !page.contains("script&gt;alert"));
+    let mut entry = hedgerow_console::Entry::now(MARKUP, "::1", "tested");
+    entry.about = String::from("=HYPERLINK(\"http://evil.example\")");
+    Record::in_folder(&world.path("north")).add(&entry).unwrap();
+    let page = officer.get("/audit").await.text();
+    assert_plain("/audit", &page);
+    assert!(page.contains("&lt;img src=x"));
     // A spreadsheet runs nothing of it.
     let sheet = officer.get("/audit/console.csv").await.text();
     assert!(sheet.contains("'=HYPERLINK"), "{sheet}");

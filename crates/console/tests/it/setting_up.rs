@@ -86,3 +86,35 @@ async fn a_site_that_is_ready_has_all_steps_done_but_the_node() {
         "{page}"
     );
 }
+
+#[tokio::test]
+async fn a_site_without_a_study_says_so_and_leads_to_the_draft() {
+    let world = World::bare();
+    let console = world.console("north");
+    for role in [Role::Steward, Role::Officer, Role::Auditor] {
+        let mut browser = browser_of(&console, role).await;
+        for path in ["/", "/study", "/runs", "/runs/1", "/ledger", "/set-up"] {
+            let answer = browser.get(path).await;
+            assert_eq!(answer.status, 200, "{path}");
+            let page = answer.text();
+            assert!(page.contains("There is no study yet"), "{path} {page}");
+            assert!(!page.contains("os error"), "{path} {page}");
+            // The way to all other pages stays.
+            assert!(page.contains("aria-label=\"Pages\""), "{path} {page}");
+            let words = "class=\"button\" href=\"/draft\"";
+            assert!(path == "/set-up" || page.contains(words), "{path} {page}");
+        }
+    }
+    // A study that cannot be read says why, beside the same way.
+    std::fs::write(world.path("study.toml"), "nonsense").unwrap();
+    let mut steward = browser_of(&console, Role::Steward).await;
+    for path in ["/runs", "/runs/1", "/ledger"] {
+        let answer = steward.get(path).await;
+        let page = answer.text();
+        assert_eq!(answer.status, 409, "{path}");
+        assert!(
+            page.contains("study.toml:1") && page.contains("aria-label=\"Pages\""),
+            "{path} {page}"
+        );
+    }
+}

@@ -19,26 +19,30 @@ async fn the_first_user_comes_by_a_link_that_works_once() {
             .text()
             .contains("Nobody may use this console yet")
     );
-    assert!(browser.get(path).await.text().contains("The first user"));
+    let page = browser.get(path).await.text();
+    assert!(
+        page.contains("The first user") && page.contains("Only an officer can make others"),
+        "{page}"
+    );
     assert_eq!(browser.get("/first/0123").await.status, 404);
-    let fields = |role: &'static str, password: &'static str, again: &'static str| {
+    let fields = |name: &'static str, password: &'static str, again: &'static str| {
         [
-            ("name", "otto"),
-            ("role", role),
+            ("name", name),
+            // Whatever is sent: only an officer can make others.
+            ("role", "analyst"),
             ("password", password),
             ("again", again),
         ]
     };
     for wrong in [
-        fields("analyst", "seven green hedges", "seven green hedges"),
-        fields("auditor", "seven green hedges", "seven green hedges"),
         fields("", "seven green hedges", "seven green hedges"),
-        fields("officer", "short", "short"),
-        fields("officer", "seven green hedges", "seven green hedge"),
+        fields("o t", "seven green hedges", "seven green hedges"),
+        fields("otto", "short", "short"),
+        fields("otto", "seven green hedges", "seven green hedge"),
     ] {
         assert_eq!(browser.post(path, &wrong).await.status, 400);
     }
-    let right = fields("officer", "seven green hedges", "seven green hedges");
+    let right = fields("otto", "seven green hedges", "seven green hedges");
     let answer = browser.post(path, &right).await;
     assert_eq!(
         (answer.status, answer.header("location").as_str()),
@@ -50,7 +54,8 @@ async fn the_first_user_comes_by_a_link_that_works_once() {
     assert_eq!(other.get(path).await.status, 404);
     assert_eq!(other.post(path, &right).await.status, 404);
     assert_eq!(console.first_link().unwrap(), None);
-    assert_eq!(Users::beside(&world.file("north")).all().unwrap().len(), 1);
+    let users = Users::beside(&world.file("north")).all().unwrap();
+    assert_eq!((users.len(), users[0].role), (1, Role::Officer));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use hedgerow::data::taxonomy::NodeId;
 use hedgerow::data::{Role, Taxonomy};
@@ -18,6 +18,7 @@ use super::{change, uncovered_word, words};
 use crate::console::Console;
 use crate::drafts::edit::{self, Form, Kind};
 use crate::drafts::tree;
+use crate::extract::{Path, Query};
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
@@ -216,9 +217,9 @@ async fn show(console: &Arc<Console>, visit: &Visit, shown: Shown) -> Result<Res
     let body = html! {
         p { a href="/draft" { "← The draft" } }
         h1 { "Column " (shown.name) }
-        @if !shown.reasons.is_empty() { ul { @for reason in &shown.reasons { li { (reason) } } } }
+        @if may && !shown.reasons.is_empty() { ul { @for reason in &shown.reasons { li { (reason) } } } }
         @if let Some(preview) = &shown.preview { (previewed(preview)) }
-        @if may && !shown.is_long { (fields(&shown, visit)) } @else { (read_only(&shown)) }
+        @if may && !shown.is_long { (fields(&shown, visit)) } @else { (read_only(&shown, may)) }
         (not_covered(&shown, visit))
     };
     let tree = shown.file.as_ref().and_then(|file| {
@@ -276,7 +277,8 @@ fn fields(shown: &Shown, visit: &Visit) -> Markup {
     }
 }
 
-fn read_only(shown: &Shown) -> Markup {
+/// The column for somebody who does not change it. What is drafted of rows, the steward alone sees.
+fn read_only(shown: &Shown, is_steward: bool) -> Markup {
     let form = &shown.form;
     html! {
         section aria-labelledby="holds" {
@@ -284,10 +286,10 @@ fn read_only(shown: &Shown) -> Markup {
             dl.words {
                 div { dt { "Role" } dd { (form.role) } }
                 div { dt { "Values" } dd { (form.kind.map_or("", Kind::name)) } }
-                @if !form.from.is_empty() { div { dt { "Range" } dd { (form.from) " to " (form.to) } } }
+                @if is_steward && !form.from.is_empty() { div { dt { "Range" } dd { (form.from) " to " (form.to) } } }
             }
-            @if shown.is_long { p { "It has too many values for a page: change its file, and begin the draft with the study." } }
-            @else if !form.values.is_empty() { pre tabindex="0" aria-label="Values" { (form.values) } }
+            @if !is_steward { p.quiet { "Ranges, lists and trees are drafted of this site’s rows, and are shown to the steward alone until the study is saved." } }
+            @else { p { "It has too many values for a page: change its file, and begin the draft with the study." } }
         }
     }
 }

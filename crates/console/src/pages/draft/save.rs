@@ -8,12 +8,14 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use hedgerow::node::agreement::{Agreement, Standing};
+use hedgerow::node::site::SiteFile;
 use hedgerow::{Error, Study};
 use maud::{Markup, html};
 
 use super::{Now, back, change, say};
 use crate::console::Console;
-use crate::drafts::{copy, inside, write};
+use crate::drafts::places::{of_site, see_places};
+use crate::drafts::{Drafts, copy, inside, write};
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::csrf;
@@ -45,6 +47,11 @@ pub(crate) async fn save(
     let (print, is_sure) = (fields.get("print").to_owned(), fields.get("sure") == "yes");
     let comment: String = fields.get("comment").trim().chars().take(1_000).collect();
     let versions = console.versions.clone();
+    let own = [
+        console.path().to_owned(),
+        console.users.path().to_owned(),
+        console.record.path().to_owned(),
+    ];
     let saved = change(&console, move |site| {
         if !drafts.is_there() {
             return Err(no_draft());
@@ -61,6 +68,7 @@ pub(crate) async fn save(
                 there.signed.join(", ")
             )));
         }
+        see(site, &drafts, &own)?;
         let replaced = match there.print.is_empty() {
             true => None,
             // What cannot be read any more is not kept as a version.
@@ -119,6 +127,16 @@ pub(crate) async fn discard(
     Ok(back())
 }
 
+/// Sees that nothing but the study and its taxonomies is replaced.
+fn see(site: &SiteFile, drafts: &Drafts, own: &[PathBuf; 3]) -> Result<(), Error> {
+    let names = taxonomies(&Study::open(drafts.path())?);
+    let there = Study::open(&site.study).map(|study| taxonomies(&study));
+    let mut others = of_site(&own[0], site);
+    others.extend_from_slice(own);
+    let home = site.study.parent().unwrap_or(Path::new(""));
+    see_places(home, &names, &there.unwrap_or_default(), &others)
+}
+
 /// Writes the draft's files to where the study belongs: taxonomies first, so that where the study is, all that it
 /// names is too. Each file is written aside and renamed; what is the same stays.
 fn put(folder: &Path, draft: &Path, target: &Path) -> Result<(), Error> {
@@ -172,7 +190,7 @@ pub(super) async fn section(
             h2 #save { "Save it for " (now.site) }
             p { "Where it belongs: " code { (there.path.display()) } "." }
             @if is_same { p { "The study that is there says the same." } }
-            @else if !there.files.is_empty() { details { summary { "What is different from the study that is there" } (changed_files(&there.files, &there.drafted)) } }
+            @else if may && !there.files.is_empty() { details { summary { "What is different from the study that is there" } (changed_files(&there.files, &there.drafted)) } }
             @if may {
                 form.sheet method="post" action="/draft/save" {
                     (csrf(visit))

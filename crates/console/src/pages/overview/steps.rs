@@ -7,6 +7,9 @@ use crate::pages::runs::missing;
 use crate::role::Role;
 use crate::routes::may_read;
 
+/// The step of the run.
+pub(super) const RUN: &str = "Run together";
+
 /// A step of the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
@@ -68,7 +71,7 @@ pub(super) fn steps(facts: &Facts, site: &str) -> Vec<Step> {
         ("Sign it here", with(sign)),
         ("All sites sign", with(all_sign)),
         ("The node is up and reads the rows", with(node)),
-        ("Run together", with(run)),
+        (RUN, with(run)),
         ("The release is there", with(|known, _| release(known))),
     ];
     let mut is_next = true;
@@ -226,6 +229,13 @@ fn run(known: &Known, site: &str) -> Option<Open> {
         }),
         Some(RunState::Settling | RunState::Done) => None,
     }
+}
+
+/// The run that waits for the officer's word.
+pub(super) fn asking(known: &Known) -> Option<u32> {
+    let latest = known.runs.runs.first();
+    let asking = latest.filter(|run| run.state == RunState::Asking);
+    asking.map(|run| run.number)
 }
 
 fn release(known: &Known) -> Option<Open> {

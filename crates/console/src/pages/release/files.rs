@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -18,6 +18,7 @@ use tokio::io::AsyncReadExt as _;
 
 use super::find;
 use crate::console::Console;
+use crate::extract::Path;
 use crate::guard::Visit;
 use crate::html::failure::Failure;
 

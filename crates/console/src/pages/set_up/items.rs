@@ -233,6 +233,12 @@ fn study(facts: &Facts) -> Item {
             format!("The study can be read: {}.", facts.study_path.display()),
         )
         .link("/study", "Read it"),
+        Err(_) if !facts.study_path.exists() => Item::new(
+            title,
+            State::Open,
+            "There is no study yet. The steward drafts one here, or puts the one that another site has sent to where this site’s file says.",
+        )
+        .link("/draft", "Draft one"),
         Err(why) => Item::new(title, State::Open, why.clone()).link("/draft", "Draft one"),
     }
     .command(format!("hedgerow study check {}", shell(&facts.study_path)))
