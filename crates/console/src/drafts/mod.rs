@@ -306,7 +306,8 @@ mod tests {
         assert!(!drafts.is_there());
         drafts
             .begin(|next| {
-                Drafts::put_table(next, "csv", b"zip\n1\n")?;
+                // Rows that could be read as a taxonomy.
+                Drafts::put_table(next, "csv", b"1;*\n2;*\n")?;
                 write(&next.join(FILE), STUDY)?;
                 write(&next.join("taxonomies/zip.csv"), "1;*\n2;*\n")
             })
