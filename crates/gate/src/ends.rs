@@ -134,7 +134,7 @@ fn of_attribute(
     Finding::of(Attack::Ends, count, control, limit, worst)
 }
 
-/// The rank of the first value that is not rare, from either end, among so many people: of [`ONE_IN`] people one
+/// The rank of the first value that is not rare, from either end, among so many people: of 300 people one
 /// has a rarer value, or as many as are less than k, so that the value with this rank stands for k people. Nothing
 /// where people are too few.
 pub fn rank(people: u64, k: u64) -> Option<u64> {
