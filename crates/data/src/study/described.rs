@@ -282,7 +282,7 @@ impl Described<'_> {
         let document = Document::parse(self.to_toml(), &PathBuf::from(file));
         let document = document.map_err(StudyError::from)?;
         let open =
-            |name: &str| -> Result<Taxonomy, TaxonomyError> { Taxonomy::of_study(folder, name) };
+            |name: &str| -> Result<Taxonomy, TaxonomyError> { Taxonomy::of_release(folder, name) };
         Ok(Study::read_with(document, &open)?)
     }
 

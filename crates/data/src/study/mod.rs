@@ -150,7 +150,7 @@ impl Study {
 
     /// Reads a study from its parsed text; file names in it are relative to `folder`.
     pub fn read(document: Document, folder: &Path) -> Result<Self, StudyError> {
-        Self::read_with(document, &|name| Taxonomy::of_study(folder, name))
+        Self::read_with(document, &|name| Taxonomy::open(&folder.join(name), name))
     }
 
     /// Reads a study from its parsed text, and each taxonomy through `open`, by the file name that the

@@ -35,9 +35,9 @@ impl Taxonomy {
         Self::from_bytes(&bytes, name)
     }
 
-    /// Reads a taxonomy file that a study in this folder names. A study may come from somebody else, so that no
-    /// name leads out of its folder.
-    pub fn of_study(folder: &Path, name: &str) -> Result<Self, TaxonomyError> {
+    /// Reads a taxonomy file that a release in this folder names. A release may come from anybody, so that no name
+    /// leads out of its folder.
+    pub fn of_release(folder: &Path, name: &str) -> Result<Self, TaxonomyError> {
         let is_inside = Path::new(name)
             .components()
             .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -45,7 +45,7 @@ impl Taxonomy {
             true => Self::open(&folder.join(name), name),
             false => Err(TaxonomyError::NoFile {
                 file: name.to_owned(),
-                reason: String::from("the name leads out of the study's folder"),
+                reason: String::from("the name leads out of the folder"),
             }),
         }
     }

@@ -297,7 +297,7 @@ fn no_other_file_is_read_as_a_taxonomy() {
     std::fs::create_dir(&inner).unwrap();
     std::fs::write(folder.path().join("tree.csv"), "a;*\n").unwrap();
     std::fs::write(inner.join("tree.csv"), "a;*\n").unwrap();
-    assert!(Taxonomy::of_study(&inner, "tree.csv").is_ok());
+    assert!(Taxonomy::of_release(&inner, "tree.csv").is_ok());
     let absolute = folder.path().join("tree.csv").display().to_string();
     for name in [
         "../tree.csv",
@@ -305,19 +305,19 @@ fn no_other_file_is_read_as_a_taxonomy() {
         absolute.as_str(),
         "/dev/zero",
     ] {
-        let error = Taxonomy::of_study(&inner, name).unwrap_err().to_string();
-        assert!(error.contains("leads out of the study's folder"), "{error}");
+        let error = Taxonomy::of_release(&inner, name).unwrap_err().to_string();
+        assert!(error.contains("leads out of the folder"), "{error}");
     }
     // A key lies beside the study more often than not.
     std::fs::write(inner.join("site.key"), format!("{SECRET_KEY}00ff00ff\n")).unwrap();
-    let error = Taxonomy::of_study(&inner, "site.key")
+    let error = Taxonomy::of_release(&inner, "site.key")
         .unwrap_err()
         .to_string();
     assert!(
         error.contains("a secret key") && !error.contains("00ff"),
         "{error}"
     );
-    assert!(Taxonomy::of_study(&inner, ".").is_err());
+    assert!(Taxonomy::of_release(&inner, ".").is_err());
     let endless = Taxonomy::open(std::path::Path::new("/dev/zero"), "zero").unwrap_err();
     assert!(endless.to_string().contains("no file"), "{endless}");
 }
