@@ -1,8 +1,8 @@
 //! Work of the engine on a thread of its own, without Python's lock, while Python's thread hears Ctrl-C and shows
 //! how far the work is.
 //!
-//! Ctrl-C ends the work at the next step or piece of a file that is read: the observer unwinds the thread of the
-//! engine, whose temporary files go as it unwinds, and Python raises `KeyboardInterrupt`.
+//! Ctrl-C ends the work at the next step, turn of a site, or piece of a file that is read: the observer unwinds the
+//! thread of the engine, whose temporary files go as it unwinds, and Python raises `KeyboardInterrupt`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -120,6 +120,10 @@ impl Watch for Watching {
             _ => return self.0.go_on(),
         };
         self.0.say(Told::At(words));
+    }
+
+    fn turn(&self) {
+        self.0.go_on();
     }
 
     fn is_over(&self) -> bool {

@@ -20,6 +20,7 @@ from conftest import people
 patients = people(400)
 study = hr.draft(patients, quasi=["age", "zip"], sensitive=["disease"], k=5)
 study.algorithm.name = "clustering"
+some = pandas.concat([patients] * 50, ignore_index=True)
 many = pandas.concat([patients] * 2_000, ignore_index=True)
 print("ready", flush=True)
 try:
@@ -34,7 +35,8 @@ else:
 
 WORK = {
     "anonymize": "hr.anonymize(patients, study, time=120.0, out='release')",
-    "simulate": "study.algorithm.effort = 100\n    hr.simulate(many, study, sites=3, out='release')",
+    # Enough for minutes, and few enough that sites have a message ready within a second.
+    "simulate": "study.algorithm.effort = 100\n    hr.simulate(some, study, sites=3, out='release')",
     "compare": "hr.compare(many, study, time=120.0)",
     "draft": "while True: hr.draft(many)",
     "measures": "while True: hr.measures(many, ['age', 'zip'], 'disease')",

@@ -42,6 +42,9 @@ pub trait Watch: Progress + Send + Sync {
     /// A step of a run was taken.
     fn step(&self, _step: Step) {}
 
+    /// A site of a simulated run goes on after it has waited for others: much more often than a step is taken.
+    fn turn(&self) {}
+
     /// Whether a search that can end at any time is to end now, with the best that was found.
     fn is_over(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! All sites of a study in one process, with exact counts of what they send.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -179,7 +180,7 @@ fn run(
     let outcome = simulation.run(|mut party| {
         let (contribute, watch, draws) = (&contribute, &watch, &draws);
         let beside = &beside;
-        async move {
+        let seat = async move {
             let site = party.me().index();
             let contribution = contribute(site);
             if ready.run.security == Security::Published {
@@ -214,7 +215,12 @@ fn run(
                 witness: party.take_witness(),
             };
             Ok::<_, hedgerow_protocols::Error>(seat)
-        }
+        };
+        let mut seat = Box::pin(seat);
+        poll_fn(move |context| {
+            watch.turn();
+            seat.as_mut().poll(context)
+        })
     });
     let protocol_seconds = began.elapsed().as_secs_f64();
     let (traffic, elapsed) = (outcome.traffic.clone(), outcome.elapsed);
