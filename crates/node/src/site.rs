@@ -73,6 +73,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// A site's own settings.
 #[derive(Debug, Clone)]
 pub struct SiteFile {
+    /// The hash of the file's text: whether a process goes by the file as it is now.
+    pub print: String,
     /// The site's name in the study.
     pub name: String,
     /// The study.
@@ -201,6 +203,9 @@ impl SiteFile {
             )
         });
         Ok(Self {
+            print: blake3::hash(document.text().as_bytes())
+                .to_hex()
+                .to_string(),
             name,
             study,
             key,

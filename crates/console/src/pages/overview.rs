@@ -174,10 +174,11 @@ fn node(known: &Known) -> Markup {
             @if let Some(why) = &node.unfit_source {
                 div.said.bad { p { strong { "The rows cannot be read." } } (told(why)) }
             }
-            @if node.serves_other {
+            @if node.serves_other || node.has_older_file {
                 div.said.wait {
-                    p { "The node serves another version of the study than the file has now." }
-                    p.hint { strong { "Next step: " } "have the node read the study anew. Nothing is stopped by it: a run that is under way ends as it began, and the node refuses a study that is not signed by all. Whoever looks after the node’s machine types there, where the node is a service," }
+                    @if node.serves_other { p { "The node serves another version of the study than the file has now." } }
+                    @if node.has_older_file { p { "The node goes by the rules of this site’s file as they were before a change; pages show the file as it is now." } }
+                    p.hint { strong { "Next step: " } "have the node read both anew. Nothing is stopped by it: a run that is under way ends as it began, and the node refuses a study that is not signed by all. Whoever looks after the node’s machine types there, where the node is a service," }
                     pre tabindex="0" { code { "systemctl reload hedgerow-node" } }
                     p { "and otherwise" }
                     pre tabindex="0" { code { "pkill -HUP -f 'hedgerow node'" } }

@@ -26,6 +26,7 @@ use super::due::{due, require_due};
 use super::part::warn;
 use super::past::{Leave, Past};
 use super::refused::SiteRefused;
+use super::up::NodeStatus;
 use super::ways::{hub_of, listens_at, way_to};
 use crate::error::Error;
 use crate::study::ready::{Ready, see_fit};
@@ -133,6 +134,12 @@ impl Site {
                 "{} names {}, which is not this study: a run would be of that one",
                 self.path.display(),
                 site.study.display()
+            ));
+        }
+        if NodeStatus::has_older_file(site)? {
+            look.notes.push(format!(
+                "this site's node goes by {} as it was before a change: send the node SIGHUP, and it reads the file anew",
+                self.path.display()
             ));
         }
         look.at_peers();

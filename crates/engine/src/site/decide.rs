@@ -23,14 +23,17 @@ pub enum CarriedOut {
 }
 
 impl Site {
-    /// Lets this site's rows be in a run that waits for the privacy officer's word, or will be asked for.
+    /// Lets this site's rows be in a run that waits for the privacy officer's word, or will be asked for. A refusal
+    /// cannot be taken back; an approval can, by [`Site::refuse`], until the run begins.
     pub fn approve(&self, number: u32) -> Result<CarriedOut, Error> {
         let part = self.part()?;
         require_due(&part.site.data, &part.versions()?, number)?;
         if part.site.accept.rerun != Rerun::Ask {
             return Err(SiteRefused::NoWordCounts.into());
         }
-        part.memory.decide(&part.mark(number), true)?;
+        if !part.memory.decide(&part.mark(number), true)? {
+            return Err(SiteRefused::TurnedDown { run: number }.into());
+        }
         Ok(match Journal::is_held(&part.site.data)? {
             true => CarriedOut::ByProcess,
             false => CarriedOut::Here,

@@ -183,6 +183,7 @@ fn know(pulse: &Pulse, part: &Part, address: &str) {
     pulse.set_peers(&part.site.data, part.peers().map(|(_, name)| name));
     pulse.change(|vitals| {
         vitals.study_hash = part.agreement.hash.to_string();
+        vitals.site_file.clone_from(&part.site.print);
         address.clone_into(&mut vitals.address);
     });
 }

@@ -248,6 +248,14 @@ pub enum SiteRefused {
         "accept.rerun: is not \"ask\", so no word lets a run through\nhint: write rerun = \"ask\", and send the node SIGHUP, or start it again"
     )]
     NoWordCounts,
+    /// A refusal stays.
+    #[error(
+        "run {run} was refused by the officer, and its number is not used again\nhint: hedgerow run --site … asks for the next run"
+    )]
+    TurnedDown {
+        /// The run.
+        run: u32,
+    },
     /// A run that has begun is given up, not refused.
     #[error(
         "run {run} has begun at this site\nhint: hedgerow run --abandon --number {run} gives it up"

@@ -24,6 +24,8 @@ pub struct NodeStatus {
     pub study_hash: Option<String>,
     /// Whether the node serves another study than the file says now.
     pub serves_other: bool,
+    /// Whether the node goes by the site's file as it was before a change.
+    pub has_older_file: bool,
     /// Why the rows cannot be read, without any value of a record.
     pub unfit_source: Option<String>,
     /// The peers, in the study's order.
@@ -50,6 +52,12 @@ impl Site {
 }
 
 impl NodeStatus {
+    /// Whether a site's node is up and goes by the site's file as it was before a change.
+    pub(super) fn has_older_file(site: &SiteFile) -> Result<bool, Error> {
+        let vitals = Vitals::read(&site.data).filter(|vitals| vitals.site_file != site.print);
+        Ok(vitals.is_some() && Up::is_taken(&site.data)?)
+    }
+
     pub(super) fn look(site: &SiteFile, agreement: &Agreement) -> Result<Self, Error> {
         let is_up = Up::is_taken(&site.data)?;
         // What a process that is gone knew of connections is over.
@@ -73,6 +81,9 @@ impl NodeStatus {
             is_up,
             since: vitals.as_ref().map(|vitals| moment(vitals.since)),
             serves_other: vitals.as_ref().is_some_and(|one| one.study_hash != hash),
+            has_older_file: vitals
+                .as_ref()
+                .is_some_and(|one| one.site_file != site.print),
             unfit_source: vitals.as_ref().and_then(|one| one.unfit_source.clone()),
             study_hash: vitals.as_ref().map(|one| one.study_hash.clone()),
             address: vitals.map(|vitals| vitals.address),
@@ -98,6 +109,11 @@ impl NodeStatus {
                 agreement.hash
             ));
         }
+        if self.has_older_file {
+            text.push_str(
+                "  it goes by the site's file as it was before a change\n  hint: send the node SIGHUP, and it reads the file anew\n",
+            );
+        }
         let row = |peer: &PeerStatus| vec![format!("  {}", peer.site), peer.words()];
         let rows: Vec<Vec<String>> = self.peers.iter().map(row).collect();
         text.push_str(&aligned(&rows));
@@ -111,6 +127,7 @@ impl NodeStatus {
                 "since": since,
                 "address": self.address,
                 "study_hash": self.study_hash,
+                "has_older_file": self.has_older_file,
                 "unfit_source": self.unfit_source,
             }),
             None => json!({ "up": self.is_up }),

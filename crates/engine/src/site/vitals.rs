@@ -32,6 +32,9 @@ pub(super) struct Vitals {
     pub(super) address: String,
     /// The hash of the study that the node serves.
     pub(super) study_hash: String,
+    /// The hash of the site's file that the node goes by.
+    #[serde(default)]
+    pub(super) site_file: String,
     /// Why the rows cannot be read, without any value of a record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unfit_source: Option<String>,

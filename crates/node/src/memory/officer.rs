@@ -81,16 +81,21 @@ impl Memory {
         self.put(|connection| forget_question(connection, mark))
     }
 
-    /// Keeps the officer's word about a run, and which rows the word is about; the last word counts.
-    pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<(), MemoryError> {
-        self.put(|connection| {
+    /// Keeps the officer's word about a run, and which rows the word is about. An approval may be taken back; a
+    /// refusal stays. Returns whether the word counts.
+    pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<bool, MemoryError> {
+        let kept = self.change("cannot be added to", |connection| {
             connection.execute(
-                "INSERT OR REPLACE INTO decision (site, study, number, is_approved, rows)
+                "INSERT INTO decision (site, study, number, is_approved, rows)
                  VALUES (?1, ?2, ?3, ?4, (SELECT rows FROM question
-                 WHERE site = ?1 AND study = ?2 AND number = ?3))",
+                 WHERE site = ?1 AND study = ?2 AND number = ?3))
+                 ON CONFLICT (site, study, number) DO UPDATE
+                 SET is_approved = excluded.is_approved, rows = excluded.rows
+                 WHERE is_approved >= excluded.is_approved",
                 params![mark.site, mark.study.0, mark.number, is_approved],
             )
-        })
+        })?;
+        Ok(kept > 0)
     }
 
     /// The officer's word about a run.

@@ -211,8 +211,12 @@ fn words_and_questions_are_of_one_site_and_run() {
     desk.memory.asks(&second, &print, "because").unwrap();
     let asked = desk.memory.questions("north", second.study).unwrap();
     assert_eq!((asked[0].number, asked[0].why.as_str()), (2, "because"));
-    desk.memory.decide(&second, true).unwrap();
-    desk.memory.decide(&second, false).unwrap();
+    // An approval is taken back, and a refusal stays.
+    assert!(desk.memory.decide(&second, true).unwrap());
+    assert!(desk.memory.decide(&second, true).unwrap());
+    assert!(desk.memory.decide(&second, false).unwrap());
+    assert!(desk.memory.decide(&second, false).unwrap());
+    assert!(!desk.memory.decide(&second, true).unwrap());
     let word = |is_approved, rows| Some(Decision { is_approved, rows });
     let found = || desk.memory.decision(&second).unwrap();
     assert_eq!(found(), word(false, Some(print.rows)));

@@ -305,8 +305,11 @@ fn what_is_read_anew_counts_after_the_run_under_way_and_what_cannot_be_read_neve
         "[source]",
         "[metrics]\nlisten = \"127.0.0.1:0\"\n[source]",
     );
+    let older = |shown: &serde_json::Value| shown["node"]["has_older_file"] == true;
+    assert!(older(&status(path, "north")) && !older(&status(path, "south")));
     north.signal("HUP");
     north.says("they count once run 1 is over", 1);
+    assert!(older(&status(path, "north")));
     let good = std::fs::read_to_string(path.join("north.toml")).unwrap();
     std::fs::write(path.join("north.toml"), "site = \"north").unwrap();
     north.signal("HUP");
@@ -319,6 +322,21 @@ fn what_is_read_anew_counts_after_the_run_under_way_and_what_cannot_be_read_neve
     let said = north.says("numbers are at http://", 1);
     let over = said.find("run 1 is over; what it ended with").unwrap();
     assert!(over < said.find("numbers are at").unwrap(), "{said}");
+    shows(path, "north", |shown| !older(shown));
+    // Rules that the node has not read are told as such, beside what they come to.
+    edit(path, "north", "minimum_k = 5", "minimum_k = 500");
+    let shown = hedgerow(path, &["status", "--site", "north.toml"]).stdout;
+    let words = "it goes by the site's file as it was before a change";
+    assert!(shown.contains(words), "{shown}");
+    let checked = hedgerow(path, &["site", "check", "north.toml"]).stdout;
+    let words =
+        "this site's node goes by north.toml as it was before a change: send the node SIGHUP";
+    assert!(
+        checked.starts_with("REFUSED") && checked.contains(words),
+        "{checked}"
+    );
+    edit(path, "north", "minimum_k = 500", "minimum_k = 5");
+    assert!(!older(&status(path, "north")));
 
     // Programs of this machine hear of it, and no record.
     let at = metrics_of(&said);
