@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, stream};
 use hedgerow::Study;
 use hedgerow_console::{ConsoleSettings, Listening, Record, Role, Users};
 use http_body_util::BodyExt as _;
 use tower::ServiceExt as _;
 
-use crate::browser::Browser;
+use crate::browser::{Browser, HOST};
 use crate::world::{World, browser_of, password};
 
 #[tokio::test]
@@ -131,4 +132,26 @@ async fn news_end_for_somebody_who_is_taken_away() {
     let ended = tokio::time::timeout(std::time::Duration::from_secs(10), ends).await;
     assert!(ended.is_ok(), "the stream goes on");
     serving.abort();
+}
+
+/// A form that is never whole holds a place for ten seconds and no longer.
+#[tokio::test]
+async fn a_form_that_does_not_end_is_given_up() {
+    let world = World::bare();
+    let console = world.console("north");
+    let begun: Result<_, std::io::Error> = Ok(axum::body::Bytes::from_static(b"name=otto"));
+    let body = stream::once(async { begun }).chain(stream::pending());
+    let request = axum::http::Request::builder()
+        .method("POST")
+        .uri("/sign-in")
+        .header("host", HOST)
+        .header("origin", format!("http://{HOST}"))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(axum::body::Body::from_stream(body))
+        .unwrap();
+    let sent = console.router().oneshot(request);
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(60), sent).await;
+    assert_eq!(answer.unwrap().unwrap().status(), 413);
+    // Whoever sends the whole of it is heard.
+    assert!(browser_of(&console, Role::Officer).await.cookie.is_some());
 }
