@@ -193,6 +193,13 @@ fn counted_rows_are_verified_reported_and_compared_as_single_records_are() {
     assert!(unsaid.stdout.contains("records"), "{}", unsaid.stdout);
     let compared = ok(folder, "compare --study study.toml counted.csv");
     assert_eq!(compared["records"], 600);
+    let named = read(folder, "single.toml").replace("\"district\"", "\"records\"");
+    std::fs::write(folder.join("named.toml"), named).unwrap();
+    refused(
+        folder,
+        "anonymize --study named.toml --counted rows.csv --out release",
+        "rows.csv: the column `records` is an attribute of the study, so nothing says how many records a row stands for\nhint: rows that are one record each are read without; or call the attribute something else",
+    );
     refused(
         folder,
         "simulate --study study.toml --counted --provider-column ward counted.csv --out release",

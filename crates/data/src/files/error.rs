@@ -153,6 +153,14 @@ pub enum FileError {
         /// What to do.
         hint: String,
     },
+    /// An attribute of the study is called as the column is that says how many records a row stands for.
+    #[error(
+        "{file}: the column `records` is an attribute of the study, so nothing says how many records a row stands for\nhint: rows that are one record each are read without; or call the attribute something else"
+    )]
+    RecordsAttribute {
+        /// The file.
+        file: String,
+    },
     /// A column of the study that the file lacks.
     #[error("{file}:1: column `{column}` of the study is missing{hint}")]
     MissingColumn {

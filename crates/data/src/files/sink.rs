@@ -269,8 +269,14 @@ impl Sink for TableSink {
         let attributes = self.schema.attributes();
         let is_counted = self.counting.is_some();
         // No attribute of a study of counted rows is called so.
-        let says_records =
-            self.schema.position(RECORDS).is_none() && names.iter().any(|name| name == RECORDS);
+        let is_attribute = self.schema.position(RECORDS).is_some();
+        let wants_records = |counting: &Counting| counting.given.is_some();
+        if is_attribute && self.counting.as_ref().is_some_and(wants_records) {
+            return Err(FileError::RecordsAttribute {
+                file: file.to_owned(),
+            });
+        }
+        let says_records = !is_attribute && names.iter().any(|name| name == RECORDS);
         if let Some(counting) = self.counting.as_mut().filter(|_| says_records) {
             counting.given.get_or_insert_default();
         }

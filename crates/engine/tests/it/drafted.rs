@@ -415,7 +415,7 @@ fn refusals_name_what_to_do() {
     ] {
         assert_eq!(
             refused(csv, &none),
-            "t.csv: no column is left that can be a quasi-identifier\nhint: name one with --quasi; with --share it needs values that k records have"
+            "t.csv: no column is left that can be a quasi-identifier\nhint: name one with --quasi; where columns are named, the others are left out, and with --share it needs values that k records have"
         );
     }
     assert_eq!(

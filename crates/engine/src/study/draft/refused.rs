@@ -65,7 +65,7 @@ pub enum DraftRefused {
     },
     /// A study needs a quasi-identifier.
     #[error(
-        "{table}: no column is left that can be a quasi-identifier\nhint: name one with --quasi; with --share it needs values that k records have"
+        "{table}: no column is left that can be a quasi-identifier\nhint: name one with --quasi; where columns are named, the others are left out, and with --share it needs values that k records have"
     )]
     NoQuasi {
         /// The table.
