@@ -1,7 +1,7 @@
 """What a table costs that is counted where it lies: a synthetic census (the columns of Adult, eight quasi-identifiers)
 in parts of Parquet, k = 10, `rows = "counted"`. Prints, for each number of records: its size, and for generating,
 counting, anonymizing with `--engine local --memory 2GB` and verifying, the seconds, the processor's seconds and the
-greatest memory of any process.
+greatest memory of any process; and what three sites with these records between them send.
 
 Usage: bench_engine.py PATH-TO-HEDGEROW [RECORDS…]
 
@@ -10,6 +10,7 @@ counting, anonymizing and verifying may take 120 s and 4 GB on two cores that do
 whether they did, and how busy the machine was.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -88,6 +89,14 @@ def bench(hedgerow, records, folder):
     said("anonymize, count and counted release included", anonymized)
     verified = measured([hedgerow, "verify", release, "--study", study], stdout=subprocess.DEVNULL)
     said("verify", verified)
+    # Each combination's records are dealt to three sites at random.
+    command = [hedgerow, "simulate", "--study", study, "--engine", "local", "--memory", "2GB", "--spill", folder]
+    with open(folder / "summary.json", "w+") as summary:
+        together = measured([*command, "--sites", 3, "--split", "random", "--json", "--out", folder / "joint", rows], stdout=summary)
+        summary.seek(0)
+        cost = json.load(summary)["cost"]
+    said("three sites in one process", together)
+    print(f"    {cost['rounds']} rounds, {cost['messages']:,} messages, {cost['bytes'] / 1e6:.1f} MB between institutions")
     seconds = anonymized[0] + verified[0]
     most = max(anonymized[2], verified[2])
     print(f"  together {seconds:.1f} s, at most {most / 1e9:.2f} GB; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -27,6 +28,8 @@ use super::sink::Sink;
 
 /// Rows that are read between two words of progress.
 const BATCH: usize = 1 << 14;
+/// Batches that are decoded before they are wanted.
+const AHEAD: usize = 4;
 
 pub(super) fn read<S: Sink>(
     path: &Path,
@@ -51,17 +54,39 @@ pub(super) fn read<S: Sink>(
         .build()
         .map_err(|error| unreadable(&error))?;
     let mut row = 0;
-    for batch in reader {
-        let batch = batch.map_err(|error| unreadable(&error))?;
-        for (array, column) in batch.columns().iter().zip(&wanted) {
-            read_column(array, (*column, row), sink)?;
+    ahead(reader, |batches| {
+        for batch in batches {
+            let batch = batch.map_err(|error| unreadable(&error))?;
+            for (array, column) in batch.columns().iter().zip(&wanted) {
+                read_column(array, (*column, row), sink)?;
+            }
+            let rows = batch.num_rows() as u64;
+            row += rows;
+            sink.between_rows()?;
+            progress.advance(length * rows / total);
         }
-        let rows = batch.num_rows() as u64;
-        row += rows;
-        sink.between_rows()?;
-        progress.advance(length * rows / total);
-    }
+        Ok(())
+    })?;
     sink.end()
+}
+
+/// Gives items that a thread of their own makes, a few ahead of whoever takes them. The thread ends once nobody
+/// takes any more.
+fn ahead<B: Send>(
+    items: impl Iterator<Item = B> + Send,
+    take: impl FnOnce(&mut dyn Iterator<Item = B>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    let (put, made) = sync_channel(AHEAD);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for item in items {
+                if put.send(item).is_err() {
+                    return;
+                }
+            }
+        });
+        take(&mut made.into_iter())
+    })
 }
 
 /// The header of a table, and the places of the columns whose values are wanted: all of them of types that values
