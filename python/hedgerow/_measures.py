@@ -66,9 +66,10 @@ class Measures:
         return table(self.as_dict().items(), ("measure", "value"))
 
 
-def _views(data: TableLike | Release, quasi: Names, sensitive: Names | None, gen: bool) -> list[_Models]:
-    """The models of each look at the table."""
-    is_asked = sensitive is not None
+def _views(
+    data: TableLike | Release, quasi: Names, sensitive: Names | None, gen: bool, *, is_asked: bool = True
+) -> list[_Models]:
+    """The models of each look at the table; sensitive columns are needed where they are asked about."""
     quasi, sensitive = names(quasi), names(sensitive)
     if not quasi or (is_asked and not sensitive):
         missing = "sensitive" if quasi else "quasi-identifiers"
@@ -99,7 +100,7 @@ def k_anonymity(data: TableLike | Release, quasi_ident: Names) -> int:
     >>> hr.k_anonymity(published, ["age", "zip"])
     2
     """
-    return _least_k(_views(data, quasi_ident, None, True))
+    return _least_k(_views(data, quasi_ident, None, True, is_asked=False))
 
 
 def alpha_k_anonymity(

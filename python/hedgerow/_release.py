@@ -90,7 +90,7 @@ class Release:
     @classmethod
     def open(cls, path: Path, study: Study | None = None) -> Release:
         """A release folder, or one file of a release."""
-        return cls(_native.Release.open(os.fspath(path), native_study(study)), study)
+        return cls(_native.Release.open(os.fspath(path), native_study(study, is_needed=False)), study)
 
     @property
     def path(self) -> str:
@@ -204,8 +204,14 @@ def verify(
     (True, 2)
     """
     looked: Taken | _native.Release
+    if isinstance(data, Release) and study is None:
+        study = data._study
+    if study is not None and (names(quasi) or names(sensitive)):
+        raise StudyError(
+            "the study says which columns have which role\n"
+            "hint: leave quasi and sensitive out; or verify the table alone: release.table, without a study"
+        )
     if isinstance(data, Release):
-        study = data._study if study is None else study
         looked = data._native
     else:
         needs = names(quasi) + names(sensitive) + names(provider_column) + names(ignore)
@@ -217,7 +223,7 @@ def verify(
             )
     found = _native.verify(
         looked,
-        native_study(study),
+        native_study(study, is_needed=False),
         names(quasi),
         names(sensitive),
         require,
@@ -272,6 +278,9 @@ def attack(
     """
     if not isinstance(release, Release):
         release = Release.open(release)
+    for name, limit in (limits or {}).items():
+        if not (isinstance(limit, (int, float)) and 0 <= limit <= 1):
+            raise StudyError(f"limits: {name!r} is {limit!r}\nhint: give a share from 0 to 1")
     before = [one.path if isinstance(one, Release) else os.fspath(one) for one in earlier]
     found = _native.gate(
         release._native,

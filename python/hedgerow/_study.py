@@ -50,7 +50,8 @@ class Section(MutableMapping[str, Any]):
         return len(self._study.keys(self._section, self._column))
 
     def __getattr__(self, key: str) -> Any:
-        if key.startswith("__"):
+        # No key begins so; of a section that is being copied, no slot is set yet.
+        if key.startswith("_"):
             raise AttributeError(key)
         return self.get(key)
 
@@ -60,8 +61,31 @@ class Section(MutableMapping[str, Any]):
     def __delattr__(self, key: str) -> None:
         del self[key]
 
+    def __copy__(self) -> Section:
+        return Section(self._study, self._section, self._column)
+
+    def __deepcopy__(self, _: object) -> Section:
+        return Section(self._study.copy(), self._section, self._column)
+
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def _replace(study: _native.Study, section: str, column: str | None, keys: Mapping[str, Any]) -> None:
+    """Gives a section these keys and no others; where one of them cannot be said, nothing is changed."""
+    try:
+        given = {key: list(value) if isinstance(value, Iterator) else value for key, value in dict(keys).items()}
+    except (TypeError, ValueError):
+        raise StudyError(f"a {type(keys).__name__} is no section\nhint: give a dict of keys and values") from None
+    # The name of a column is how it is found.
+    if column is not None:
+        given.pop("name", None)
+    for changed in (study.copy(), study):
+        for key in changed.keys(section, column):
+            if key not in given and (column is None or key != "name"):
+                changed.set(section, column, key, None)
+        for key, value in given.items():
+            changed.set(section, column, key, value)
 
 
 class Columns(MutableMapping[str, Section]):
@@ -78,13 +102,8 @@ class Columns(MutableMapping[str, Section]):
         return Section(self._study, "attribute", name)
 
     def __setitem__(self, name: str, keys: Mapping[str, Any]) -> None:
-        column = self[name]
-        for key in list(column):
-            if key != "name" and key not in keys:
-                del column[key]
-        for key, value in dict(keys).items():
-            if key != "name":
-                column[key] = value
+        self[name]
+        _replace(self._study, "attribute", name, keys)
 
     def __delitem__(self, name: str) -> None:
         raise TypeError('a column is not taken out of a study: give it the role "identifier", and no release has it')
@@ -148,10 +167,7 @@ class Study:
 
     @require.setter
     def require(self, demands: Mapping[str, Any]) -> None:
-        section = Section(self._native, "require")
-        for key in list(section):
-            del section[key]
-        section.update(demands)
+        _replace(self._native, "require", None, demands)
 
     @property
     def algorithm(self) -> Section:
@@ -229,10 +245,12 @@ def whole(name: str, number: int, least: int) -> int:
     return found
 
 
-def native_study(study: Study | None) -> Any:
+def native_study(study: Study | None, *, is_needed: bool = True) -> Any:
     """The library's study of a study."""
-    if study is None or isinstance(study, Study):
-        return None if study is None else study._native
+    if isinstance(study, Study):
+        return study._native
+    if study is None and not is_needed:
+        return None
     raise StudyError(
         f"a {type(study).__name__} is no study\nhint: hr.Study.open(path) reads one, and hr.draft(table) makes one"
     )

@@ -149,6 +149,10 @@ def _of_pandas(frame: Any, columns: list[str] | None, name: str) -> ArrowStream:
         series = _sayable(frame.iloc[:, place])
         try:
             array = pyarrow.array(series, from_pandas=True)
+            if series.dtype == object and pyarrow.types.is_temporal(array.type):
+                _see_one_kind(series)
+                # Values of one kind keep their nanoseconds as a column of their own type.
+                array = pyarrow.array(series.infer_objects(), from_pandas=True)
         except (pyarrow.ArrowException, TypeError, ValueError, OverflowError) as error:
             wrong.append(_unsayable(series, column, name, error, pyarrow.array))
             continue
@@ -157,6 +161,14 @@ def _of_pandas(frame: Any, columns: list[str] | None, name: str) -> ArrowStream:
     _refuse(wrong)
     rows: ArrowStream = pyarrow.Table.from_arrays(arrays, names=names)
     return rows
+
+
+def _see_one_kind(series: Any) -> None:
+    """Sees that days and moments, with a time zone and without, do not stand side by side: one would be cut to the other."""
+    values = (value for value in series if value is not None and value == value)
+    kinds = {(type(value).__name__, getattr(value, "tzinfo", None) is None) for value in values}
+    if len(kinds) > 1:
+        raise TypeError("days, moments, and moments with a time zone stand side by side")
 
 
 def _sayable(series: Any) -> Any:

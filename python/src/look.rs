@@ -42,9 +42,7 @@ pub(crate) fn verify(
     passes_over: bool,
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, String, String)> {
-    let study = study
-        .map(|study| study.borrow_mut().ready(py))
-        .transpose()?;
+    let study = study.map(Study::of).transpose()?;
     let with_study = |release: hedgerow::Release| match &study {
         Some(study) => release.with_study(study.clone()),
         None => release,

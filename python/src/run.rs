@@ -25,7 +25,7 @@ impl Release {
         let release = hedgerow::Release::open(path);
         let release = release.map_err(|error| crate::error::raised(py, &error))?;
         Ok(Self(match study {
-            Some(study) => release.with_study(study.borrow_mut().ready(py)?),
+            Some(study) => release.with_study(Study::of(study)?),
             None => release,
         }))
     }
@@ -94,7 +94,7 @@ pub(crate) fn anonymize(
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Came> {
     let table = given(data)?.table();
-    let study = study.borrow_mut().ready(py)?;
+    let study = Study::of(study)?;
     let mut options = options(seed, out, force).beside();
     if let Some(column) = provider_column {
         options = options.provider_column(column);
@@ -129,9 +129,9 @@ pub(crate) fn simulate(
 ) -> PyResult<(Came, String)> {
     let tables = tables.iter().map(|table| Ok(given(table)?.table()));
     let mut tables = tables.collect::<PyResult<Vec<Table>>>()?;
-    let study = study.borrow_mut().ready(py)?;
+    let study = Study::of(study)?;
     let sites = match (tables.len(), provider_column) {
-        (1, Some(column)) => Sites::Named { table: tables.remove(0), column },
+        (1, Some(column)) if sites.is_none() => Sites::Named { table: tables.remove(0), column },
         (1, None) if study.is_vertical() && sites.is_none() => Sites::Columns { table: tables.remove(0), columns },
         (1, None) => Sites::Dealt {
             table: tables.remove(0),
@@ -140,7 +140,8 @@ pub(crate) fn simulate(
             })?,
             deal: deal(py, split, by)?,
         },
-        _ => Sites::Tables(tables),
+        (count, None) if sites.is_none_or(|sites| sites == count) => Sites::Tables(tables),
+        _ => return Err(said(py, "StudyError", String::from("the number of sites is said twice\nhint: give one table and either sites or provider_column; or a list with the table of each site"))),
     };
     let mut options = options(seed, out, force);
     if independent {
@@ -165,7 +166,7 @@ pub(crate) fn compare(
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, String, String)> {
     let table = given(data)?.table();
-    let study = study.borrow_mut().ready(py)?;
+    let study = Study::of(study)?;
     let mut options = options(seed, None, false);
     if let Some(seconds) = time {
         options = options.time(duration(py, seconds)?);

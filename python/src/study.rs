@@ -17,6 +17,8 @@ use crate::work::work;
 
 /// The name of a study's file.
 const FILE: &str = "study.toml";
+/// How deep the values of a key may be nested.
+const DEEPEST: usize = 32;
 
 /// A study.
 #[pyclass(module = "hedgerow._native")]
@@ -42,6 +44,11 @@ impl Study {
             read: Some(read),
             kept,
         })
+    }
+
+    /// The study of a caller as it stands; an error where another thread changes it just now.
+    pub(crate) fn of(study: &Bound<'_, Self>) -> PyResult<hedgerow::Study> {
+        changed(study)?.ready(study.py())
     }
 
     /// The study as it stands, read from a file.
@@ -195,14 +202,17 @@ impl Study {
     /// Sets the value of a key, or takes the key out where there is no value.
     #[pyo3(signature = (section, column, key, value))]
     fn set(
-        &mut self,
-        py: Python<'_>,
+        study: &Bound<'_, Self>,
         section: &str,
         column: Option<&str>,
         key: &str,
         value: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let mut document = self.document(py)?;
+        let py = study.py();
+        // Values are read before the study is held: reading them may run code of the caller.
+        let value = value.map(|value| to_toml(value, DEEPEST)).transpose()?;
+        let mut study = changed(study)?;
+        let mut document = study.document(py)?;
         let table = table_mut(&mut document, section, column).ok_or_else(|| {
             let column = column.unwrap_or_default();
             said(
@@ -215,8 +225,7 @@ impl Study {
             None => {
                 table.remove(key);
             }
-            Some(value) => {
-                let mut value = to_toml(value)?;
+            Some(mut value) => {
                 // A comment behind the old value stays.
                 if let Some(old) = table.get(key).and_then(Item::as_value) {
                     *value.decor_mut() = old.decor().clone();
@@ -224,8 +233,8 @@ impl Study {
                 table.insert(key, Item::Value(value));
             }
         }
-        self.text = document.to_string();
-        self.read = None;
+        study.text = document.to_string();
+        study.read = None;
         Ok(())
     }
 
@@ -375,28 +384,60 @@ fn value_to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, P
     })
 }
 
-fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// A study that may change; an error where somebody else holds it.
+fn changed<'py>(study: &Bound<'py, Study>) -> PyResult<PyRefMut<'py, Study>> {
+    study.try_borrow_mut().map_err(|_| {
+        said(
+            study.py(),
+            "StudyError",
+            String::from(
+                "the study is being used elsewhere just now\nhint: give each thread a study of its own: study.copy()",
+            ),
+        )
+    })
+}
+
+/// A value of Python as a study says it; lists and dicts in each other at most so deep.
+fn to_toml(value: &Bound<'_, PyAny>, deep: usize) -> PyResult<Value> {
+    let refused = |words: &str| {
+        let words = format!(
+            "a study cannot say {words}\nhint: use text, numbers, True and False, lists and dicts"
+        );
+        Err(said(value.py(), "StudyError", words))
+    };
+    if deep == 0 {
+        return refused("what is nested as deep as that");
+    }
     if value.is_instance_of::<PyBool>() {
         return Ok(value.extract::<bool>()?.into());
     }
     if value.is_instance_of::<PyInt>() {
-        return Ok(value.extract::<i64>()?.into());
+        return match value.extract::<i64>() {
+            Ok(number) => Ok(number.into()),
+            Err(_) => refused("a number as large as that"),
+        };
     }
     if value.is_instance_of::<PyFloat>() {
         return Ok(value.extract::<f64>()?.into());
     }
-    if let Ok(text) = value.extract::<String>() {
-        return Ok(text.into());
+    if value.is_instance_of::<PyString>() {
+        return match value.extract::<String>() {
+            Ok(text) => Ok(text.into()),
+            Err(_) => refused("a text that is not Unicode"),
+        };
     }
     if let Ok(entries) = value.cast::<PyDict>() {
         let mut table = InlineTable::new();
         for (key, value) in entries {
-            table.insert(&key.extract::<String>()?, to_toml(&value)?);
+            let Ok(key) = key.extract::<String>() else {
+                return refused("a dict whose keys are no text");
+            };
+            table.insert(&key, to_toml(&value, deep - 1)?);
         }
         return Ok(table.into());
     }
     if let Ok(values) = value.try_iter() {
-        let values = values.map(|value| to_toml(&value?));
+        let values = values.map(|value| to_toml(&value?, deep - 1));
         return Ok(values.collect::<PyResult<Array>>()?.into());
     }
     // numpy's numbers.
@@ -404,11 +445,5 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(number.into());
     }
     let kind = value.get_type().qualname()?;
-    Err(said(
-        value.py(),
-        "StudyError",
-        format!(
-            "a study cannot say a {kind}\nhint: use text, numbers, True and False, lists and dicts"
-        ),
-    ))
+    refused(&format!("a {kind}"))
 }
