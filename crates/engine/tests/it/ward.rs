@@ -1,6 +1,7 @@
 //! Three sites of a ward study in a folder, each with its own file, key, rows and rules.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use hedgerow::data::files::read_release_of;
@@ -62,8 +63,7 @@ impl World {
             secret
                 .write_new(&world.path(&format!("{site}.key")))
                 .unwrap();
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
+            let address = free_address();
             text.push_str(&format!(
                 "[[site]]\nname = \"{site}\"\naddress = \"{address}\"\nkey = \"{}\"\n",
                 secret.public()
@@ -167,3 +167,17 @@ fn rows(place: usize) -> String {
 
 pub(crate) const OPEN: &str = "[accept.query]\nfrom = [\"north\", \"south\", \"east\"]\nanswers = [\"totals\", \"rows\"]\ncolumns = [\"age\", \"place\", \"days\", \"disease\"]";
 pub(crate) const BOTH: &str = "[query]\nanswers = [\"totals\", \"rows\"]";
+
+/// An address that no other test of this process is given, below the ports that a system gives out by itself: those
+/// another socket may have by the time that a node listens.
+fn free_address() -> std::net::SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 12_000 + (std::process::id() % 180) as u16 * 100;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        if std::net::TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
