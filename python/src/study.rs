@@ -265,12 +265,12 @@ impl Study {
     /// Sees that tables fit the study: every value in its domain, enough records.
     #[pyo3(signature = (tables, provider_column))]
     fn check(
-        &mut self,
-        py: Python<'_>,
+        study: &Bound<'_, Self>,
         tables: Vec<Bound<'_, PyAny>>,
         provider_column: Option<String>,
     ) -> PyResult<String> {
-        let study = self.ready(py)?;
+        let py = study.py();
+        let study = Self::of(study)?;
         let tables = tables.iter().map(|table| Ok(given(table)?.table()));
         let tables = tables.collect::<PyResult<Vec<_>>>()?;
         work(py, None, move |observer| {

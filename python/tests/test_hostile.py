@@ -112,3 +112,16 @@ def test_objects_keep_their_time_of_day():
     assert hr.k_anonymity(column(day, day), "a") == 2
     # As in a file, where nothing stands.
     assert hr.k_anonymity(column("", None), "a") == 2
+
+
+def test_a_study_may_be_read_while_tables_are_checked_against_it(study):
+    read = []
+
+    class Slow:
+        def __arrow_c_stream__(self, requested_schema=None):
+            read.append(study.require.k)
+            study.require.k = 3
+            return people(80).__arrow_c_stream__(requested_schema)
+
+    assert "80 records" in study.check(Slow())
+    assert read == [4] and study.require.k == 3
